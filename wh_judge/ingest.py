@@ -1,0 +1,247 @@
+"""Files to rows: what is right becomes an Arrow table, what is not becomes a problem with file, line and reason.
+
+Text is normalised to NFC, rows are validated once, here, against the models; inside the program they are trusted.
+Nothing is dropped: each record of a file ends as a row or as a rejected problem.
+"""
+
+import json
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from wh_judge.errors import UserError
+from wh_judge.model import (
+    CARD_SCHEMA,
+    GOLD_SCHEMA,
+    LEXICON_SCHEMA,
+    TURN_SCHEMA,
+    CharacterCard,
+    ChatTurn,
+    GoldLabel,
+    LexiconTerm,
+    Row,
+)
+from wh_judge.readers import READERS, Columns, Record, read_records
+
+BATCH_ROWS = 20_000
+KST = ZoneInfo("Asia/Seoul")
+"""A turn's day is its date here."""
+
+TableName = Literal["chat_turn", "character_card", "topic_lexicon", "gold_label"]
+
+
+@dataclass(frozen=True)
+class InputTable:
+    """An input table: where it lies among the inputs, its model, its schema, and what identifies a row."""
+
+    name: TableName
+    place: str
+    model: type[Row]
+    schema: pa.Schema
+    key: tuple[str, ...]
+
+    @property
+    def columns(self) -> Columns:
+        """What its CSV files must and may have."""
+        return Columns(
+            required=frozenset(name for name, info in self.model.model_fields.items() if info.is_required()),
+            known=frozenset(self.schema.names),
+            lists=frozenset(entry.name for entry in self.schema if pa.types.is_list(entry.type)),
+            booleans=frozenset(entry.name for entry in self.schema if pa.types.is_boolean(entry.type)),
+        )
+
+
+TABLES: Mapping[TableName, InputTable] = {
+    table.name: table
+    for table in (
+        InputTable("chat_turn", "turns", ChatTurn, TURN_SCHEMA, ("turn_id",)),
+        InputTable("character_card", "cards", CharacterCard, CARD_SCHEMA, ("character_id",)),
+        InputTable("topic_lexicon", "lexicon", LexiconTerm, LEXICON_SCHEMA, ("term", "topic")),
+        InputTable("gold_label", "gold", GoldLabel, GOLD_SCHEMA, ("turn_id",)),
+    )
+}
+
+
+class Problem(NamedTuple):
+    """Something in a file that needs a person's look."""
+
+    table: TableName
+    file: str
+    line: int | None
+    severity: Literal["rejected", "noted"]
+    """`rejected`: the row is not in the table. `noted`: it is, or there is no row to it."""
+    reason: str
+    raw: str | None
+
+    def __str__(self) -> str:
+        where = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{where}: {self.reason}"
+
+
+@dataclass
+class Batch:
+    """Rows of one file, at most `BATCH_ROWS` of them, with the line each stands in, and the problems among them."""
+
+    rows: pa.Table
+    lines: list[int]
+    problems: list[Problem] = field(default_factory=list)
+    normalised: int = 0
+    """Rows in which some text was not in NFC."""
+
+
+def files_of(path: Path) -> list[Path]:
+    """The files of an input, in the order in which they are read: the file, or all in the folder by relative name."""
+    if path.is_dir():
+        found = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith((".", "README"))]
+        return sorted(found, key=lambda file: file.relative_to(path).as_posix())
+    return [path]
+
+
+def input_path(inputs: Path, table: InputTable, *, optional: bool = False) -> Path | None:
+    """Where a table lies in the folder of inputs: a folder of its name, or a file with one of the known suffixes."""
+    candidates = [inputs / table.place, *(inputs / f"{table.place}{suffix}" for suffix in READERS)]
+    found = [path for path in candidates if path.exists()]
+    if len(found) > 1:
+        names = " and ".join(path.name for path in found)
+        raise UserError(f"{inputs}: holds {names}; keep one of them, or move the files into one folder {table.place}/")
+    if not found and not optional:
+        raise UserError(
+            f"{inputs}: holds no {table.place}; put a folder {table.place}/ or a file {table.place}.jsonl (.json, .csv,"
+            " .parquet) there, or name another folder with WH_JUDGE_INPUTS"
+        )
+    return found[0] if found else None
+
+
+def read_table(path: Path, table: InputTable) -> Batch:
+    """All rows of an input (a file or a folder) at once; a key that stands in it twice counts where it stands first."""
+    seen: dict[Any, str] = {}
+    batches = [batch for file in files_of(path) for batch in read_file(file, table, file_name(path, file), seen)]
+    return Batch(
+        rows=pa.concat_tables([batch.rows for batch in batches] or [table.schema.empty_table()]).combine_chunks(),
+        lines=[line for batch in batches for line in batch.lines],
+        problems=[problem for batch in batches for problem in batch.problems],
+        normalised=sum(batch.normalised for batch in batches),
+    )
+
+
+def file_name(path: Path, file: Path) -> str:
+    """How a file of an input is called in problems and in the warehouse: relative to its folder's parent."""
+    return file.relative_to(path.parent).as_posix()
+
+
+def read_file(file: Path, table: InputTable, name: str, seen: dict[Any, str] | None = None) -> Iterator[Batch]:
+    """The rows of one file in batches, at least one batch.
+
+    Args:
+        file: the file.
+        table: what its rows are.
+        name: how problems call the file.
+        seen: keys that stand in earlier files, with the place; extended. None means that only this file counts.
+    """
+    seen = {} if seen is None else seen
+    columns = table.columns
+    rows: list[dict[str, Any]] = []
+    out = Batch(table.schema.empty_table(), [])
+    unknown: set[str] = set()
+
+    def problem(record: Record, severity: Literal["rejected", "noted"], reason: str) -> None:
+        raw = record.raw if record.value is None else json.dumps(record.value, ensure_ascii=False, default=str)
+        raw = raw and raw[:RAW_LIMIT].encode(errors="replace").decode()
+        out.problems.append(Problem(table.name, name, record.line, severity, reason, raw))
+
+    for record in read_records(file, columns):
+        if record.value is None:
+            problem(record, "rejected", record.reason or "")
+            continue
+        for column in record.value.keys() - columns.known - unknown:
+            unknown.add(column)
+            problem(record, "noted", f"{table.name} has no column {column!r}; it is ignored in the whole file")
+        try:
+            value, changed = _nfc(record.value)
+            row = table.model.model_validate(value).__dict__
+        except UnicodeEncodeError:
+            problem(record, "rejected", "holds half of a surrogate pair, which is no text")
+            continue
+        except ValidationError as error:
+            problem(record, "rejected", "; ".join(_reason(detail) for detail in error.errors()))
+            continue
+        key = tuple(row[column] for column in table.key)
+        if key in seen:
+            problem(record, "rejected", f"{' '.join(table.key)} {' '.join(key)} stands already in {seen[key]}")
+            continue
+        seen[key] = f"{name}:{record.line}"
+        rows.append(row)
+        out.lines.append(record.line or 0)
+        out.normalised += changed
+        if len(rows) == BATCH_ROWS:
+            out.rows = _to_arrow(rows, table)
+            yield out
+            rows, out = [], Batch(table.schema.empty_table(), [])
+    out.rows = _to_arrow(rows, table)
+    yield out
+
+
+RAW_LIMIT = 1_000_000
+"""Characters of a rejected row that are kept; the rest is in the file."""
+
+
+def _to_arrow(rows: list[dict[str, Any]], table: InputTable) -> pa.Table:
+    if table.name == "character_card":
+        rows = [row | {"entity_roles": [role.__dict__ for role in row["entity_roles"]]} for row in rows]
+    return pa.Table.from_pylist(rows, schema=table.schema)
+
+
+def _nfc(value: Any) -> tuple[Any, bool]:
+    """The value with all text in it in NFC, and whether that changed anything.
+
+    Raises:
+        UnicodeEncodeError: some text holds half of a surrogate pair, which no file and no table can hold.
+    """
+    if isinstance(value, str):
+        if value.isascii():
+            return value, False
+        value.encode()
+        if unicodedata.is_normalized("NFC", value):
+            return value, False
+        return unicodedata.normalize("NFC", value), True
+    if isinstance(value, list):
+        pairs = [_nfc(element) for element in value]
+        return [element for element, _ in pairs], any(changed for _, changed in pairs)
+    if isinstance(value, dict):
+        fields = {name: _nfc(element) for name, element in value.items()}
+        return {name: element for name, (element, _) in fields.items()}, any(changed for _, changed in fields.values())
+    return value, False
+
+
+_REASONS = {
+    "missing": "is missing",
+    "string_type": "is no text",
+    "string_too_short": "is empty",
+    "list_type": "is no list",
+    "bool_type": "is neither true nor false",
+    "model_type": "is no object",
+    "dict_type": "is no object",
+}
+
+
+def _reason(detail: ErrorDetails) -> str:
+    """A validation error as a plain clause that starts with the name of the column."""
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in detail["loc"]).lstrip(".")
+    given = detail["input"]
+    if given is None and detail["type"] != "missing":
+        return f"{where} is null"
+    if detail["type"] == "value_error":
+        what = str(detail["ctx"]["error"])
+    elif detail["type"] == "literal_error":
+        what = f"is not {detail['ctx']['expected']}"
+    else:
+        what = _REASONS.get(detail["type"], detail["msg"])
+    shown = "" if detail["type"] == "missing" else f" ({str(given)[:60]!r})"
+    return f"{where} {what}{shown}"

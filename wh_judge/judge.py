@@ -1,0 +1,100 @@
+"""The kernel: Arrow tables in, verdicts out. No Dagster, no files, no clock.
+
+It runs the set-based forms of the rules in an in-memory DuckDB, all turns at once. What a rule finds and cites stands
+in the rule's own file; here the pieces are joined.
+"""
+
+from typing import NamedTuple
+
+import duckdb
+import pyarrow as pa
+
+from wh_judge import text
+from wh_judge.model import MENTION_SCHEMA, UNJUDGED_SCHEMA, VERDICT_SCHEMA
+from wh_judge.rules import RULES, RuleSettings, rule
+from wh_judge.rules.forbidden import HITS_SQL, find_hits
+from wh_judge.rules.hedge import HEDGE_SQL, NOTES_SQL
+from wh_judge.rules.recall import RECALL_SQL
+
+
+class Judgement(NamedTuple):
+    """What became of the turns: each stands in exactly one of the two tables."""
+
+    verdicts: pa.Table
+    """In VERDICT_SCHEMA, in the order of the turns."""
+    unjudged: pa.Table
+    """In UNJUDGED_SCHEMA: turns that could not be judged, with the reason."""
+
+
+def judge(
+    turns: pa.Table,
+    cards: pa.Table,
+    lexicon: pa.Table,
+    settings: RuleSettings = RuleSettings(),
+    earlier: pa.Table | None = None,
+) -> Judgement:
+    """Judge every turn against its character's card.
+
+    Args:
+        turns: n rows in TURN_SCHEMA (further columns are ignored); a session's turns may stand in any order.
+        cards: rows in CARD_SCHEMA, one per character.
+        lexicon: rows in LEXICON_SCHEMA, in lexicon order.
+        settings: the endings.
+        earlier: rows in MENTION_SCHEMA: who was named in turns of these sessions that are not among `turns`.
+
+    Returns:
+        Verdicts and unjudged turns, n rows together.
+    """
+    terms = list(dict.fromkeys(lexicon["term"].to_pylist()))
+    replies = turns["reply_text"].combine_chunks()
+    if isinstance(replies, pa.ChunkedArray):
+        replies = pa.concat_arrays(replies.chunks) if replies.num_chunks else pa.array([], pa.string())
+    reply, term = find_hits(replies, terms)
+    tables = {
+        "turn": turns.append_column("n", pa.array(range(turns.num_rows), pa.int64())),
+        "card": cards,
+        "lexicon": lexicon.append_column("position", pa.array(range(lexicon.num_rows), pa.int64())),
+        "hit": pa.table({"n": reply, "term": pa.array(terms, pa.string()).take(pa.array(term))}),
+        "earlier": earlier if earlier is not None else MENTION_SCHEMA.empty_table(),
+    }
+    with duckdb.connect(config={"autoinstall_known_extensions": False}) as connection:
+        connection.execute(text.SQL_MACROS + rule.SQL_MACROS)
+        for name, table in tables.items():
+            connection.register(name, table)
+        connection.execute(HITS_SQL)
+        connection.execute(RECALL_SQL)
+        verdicts = connection.sql(_verdict_sql(settings)).to_arrow_table()
+        unjudged = connection.sql(_UNJUDGED_SQL).to_arrow_table()
+    return Judgement(verdicts.cast(VERDICT_SCHEMA), unjudged.cast(UNJUDGED_SCHEMA))
+
+
+def _verdict_sql(settings: RuleSettings) -> str:
+    columns = {name: sql for entry in RULES for name, sql in entry.columns_sql(settings).items()}
+    found = ",\n".join(f"{sql} AS {name}" for name, sql in columns.items())
+    verdict = "\n".join(f"WHEN {entry.holds_sql} THEN {text.sql_text(entry.verdict)}" for entry in RULES)
+    evidence = "\n".join(f"WHEN {text.sql_text(entry.verdict)} THEN {entry.evidence_sql}" for entry in RULES)
+    summary = "\n".join(f"WHEN {text.sql_text(entry.verdict)} THEN {entry.summary_sql}" for entry in RULES)
+    return f"""
+    WITH joined AS (
+        SELECT turn.*, card.honorific_rule AS card_honorific_rule, card.first_person AS card_first_person,
+               card.canon_entities, forbidden_position, first_position, forbidden_rows,
+               lexicon.term AS lexicon_term, lexicon.topic AS lexicon_topic, role_found, found
+        FROM turn
+        JOIN card USING (character_id)
+        LEFT JOIN touch ON touch.n = turn.n
+        LEFT JOIN lexicon ON lexicon.position = coalesce(forbidden_position, first_position)
+        LEFT JOIN recall ON recall.n = turn.n),
+    found AS (SELECT *, {found} FROM joined),
+    decided AS (SELECT *, CASE {verdict} END AS verdict FROM found)
+    SELECT turn_id, session_id, character_id, model_id, verdict, rule_expected, rule_observed, off_canon_entities,
+           touched_term, touched_topic, recall_target, recall_source_turn,
+           CASE verdict {evidence} END AS evidence,
+           CASE verdict {summary} END AS summary,
+           {HEDGE_SQL} AS hedge, {NOTES_SQL} AS notes
+    FROM decided ORDER BY n"""
+
+
+_UNJUDGED_SQL = """
+SELECT turn_id, session_id, character_id, model_id, 'no card for character ' || character_id AS reason
+FROM turn ANTI JOIN card USING (character_id) ORDER BY n
+"""

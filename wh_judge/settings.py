@@ -1,0 +1,87 @@
+"""Where things are and what may be adjusted: flag, then environment, then `[tool.wh_judge]`, then default."""
+
+import datetime as dt
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from wh_judge.errors import UserError
+from wh_judge.rules import RuleSettings
+
+ENVIRONMENT = {"data": "WH_JUDGE_DATA", "inputs": "WH_JUDGE_INPUTS", "first_day": "WH_JUDGE_FIRST_DAY"}
+"""Settings that the environment may give, and the variables' names."""
+
+
+class Settings(BaseModel):
+    """Everything that a user may set."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    data: Path = Field(Path("data"), description="Folder of what a run makes: warehouse, snapshots, Data Docs, inbox")
+    inputs: Path = Field(Path("data/sample"), description="Folder of cards, lexicon, turns and gold")
+    first_day: dt.date = Field(dt.date(2026, 1, 1), description="The first day (Asia/Seoul) that has a partition")
+    keep_snapshots: int = Field(5, ge=1, description="Published snapshots that are kept for readers")
+    endings: tuple[str, ...] = Field(RuleSettings().endings, description="Endings that make a sentence polite")
+
+    @property
+    def rules(self) -> RuleSettings:
+        """The settings that decide verdicts."""
+        return RuleSettings(endings=self.endings)
+
+    @property
+    def warehouse(self) -> Path:
+        """The DuckDB file."""
+        return self.data / "warehouse.duckdb"
+
+    @property
+    def published(self) -> Path:
+        """The folder of snapshots."""
+        return self.data / "published"
+
+    @property
+    def docs(self) -> Path:
+        """The folder of Data Docs."""
+        return self.data / "docs"
+
+
+def load_settings(**flags: Any) -> Settings:
+    """The settings in force here.
+
+    Args:
+        flags: settings given by hand; None means not given.
+
+    Raises:
+        UserError: a setting has an unusable value.
+    """
+    file, table = _from_pyproject(Path.cwd())
+    environment = {name: os.environ[variable] for name, variable in ENVIRONMENT.items() if os.environ.get(variable)}
+    given = {name: value for name, value in flags.items() if value is not None}
+    try:
+        settings = Settings.model_validate(table | environment | given)
+        settings.rules  # noqa: B018 - endings are checked where they belong
+    except ValidationError as error:
+        detail = error.errors()[0]
+        name = str(detail["loc"][0]) if detail["loc"] else "endings"
+        source = "flag" if name in given else ENVIRONMENT.get(name) if name in environment else f"{file} [tool.wh_judge]"
+        raise UserError(f"{source}: {name}: {detail['msg']}") from None
+    # Absolute, so that a run started elsewhere by the Dagster daemon means the same folders.
+    return settings.model_copy(update={"data": settings.data.absolute(), "inputs": settings.inputs.absolute()})
+
+
+def _from_pyproject(folder: Path) -> tuple[Path | None, dict[str, Any]]:
+    """The nearest pyproject.toml with a [tool.wh_judge] table and the table, its paths relative to that file."""
+    for parent in (folder, *folder.parents):
+        file = parent / "pyproject.toml"
+        if not file.is_file():
+            continue
+        try:
+            table = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("wh_judge")
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise UserError(f"{file}: is no TOML: {error}") from None
+        if isinstance(table, dict):
+            paths = {name: parent / table[name] for name in ("data", "inputs") if isinstance(table.get(name), str)}
+            return file, table | paths
+    return None, {}

@@ -1,0 +1,115 @@
+"""Files into the warehouse: the log file by file, the small tables whole."""
+
+import hashlib
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from wh_judge.ingest import KST, TABLES, Batch, InputTable, Problem, file_name, files_of, read_file, read_table
+from wh_judge.store import transaction
+
+_PROBLEM_SCHEMA = pa.schema([(name, pa.int64() if name == "line" else pa.string()) for name in Problem._fields])
+
+
+def ingest_log(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
+    """Bring in the log files that are new or changed, in order of name; a file's rows replace those it had before.
+
+    A file whose size and time of change are known is not read again. Each file is one transaction. A file that is gone
+    leaves its turns behind.
+
+    Returns:
+        Names of the files that were brought in.
+    """
+    done = []
+    for file in files_of(path):
+        name, stat = file_name(path, file), file.stat()
+        known = connection.execute("SELECT sha256, size, mtime_ns FROM log_file WHERE name = ?", [name]).fetchone()
+        if known and known[1:] == (stat.st_size, stat.st_mtime_ns):
+            continue
+        with file.open("rb") as content:
+            sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+        if known and known[0] == sha256:
+            connection.execute("UPDATE log_file SET size = ?, mtime_ns = ? WHERE name = ?", [stat.st_size, stat.st_mtime_ns, name])
+            continue
+        with transaction(connection):
+            _replace_file(connection, file, name, [sha256, stat.st_size, stat.st_mtime_ns])
+        done.append(name)
+    return done
+
+
+def _replace_file(connection: duckdb.DuckDBPyConnection, file: Path, name: str, facts: list[str | int]) -> None:
+    row = connection.execute("SELECT nextval('arrival')").fetchone()
+    assert row is not None
+    arrival, table, normalised = row[0], TABLES["chat_turn"], 0
+    connection.execute("CREATE OR REPLACE TEMP TABLE touched AS SELECT turn_id FROM turn_row WHERE file = ?", [name])
+    connection.execute("DELETE FROM turn_row WHERE file = ?", [name])
+    _forget_problems(connection, table, name)
+    for batch in read_file(file, table, name):
+        rows = _with_day(batch)
+        connection.register("batch", rows)
+        connection.execute(
+            "INSERT INTO turn_row BY NAME SELECT *, ? AS file, ? AS arrival, true AS is_current FROM batch", [name, arrival]
+        )
+        connection.execute("INSERT INTO touched SELECT turn_id FROM batch")
+        connection.unregister("batch")
+        _keep_problems(connection, batch.problems)
+        normalised += batch.normalised
+    # A turn may stand in several files: of those rows, the one that arrived last counts.
+    connection.execute(
+        """UPDATE turn_row SET is_current = (turn_row.arrival = newest.arrival)
+           FROM (SELECT turn_id, max(arrival) AS arrival FROM turn_row SEMI JOIN touched USING (turn_id)
+                 GROUP BY turn_id HAVING count(*) > 1 OR NOT bool_or(is_current)) AS newest
+           WHERE turn_row.turn_id = newest.turn_id"""
+    )
+    connection.execute("DROP TABLE touched")
+    connection.execute("INSERT OR REPLACE INTO log_file VALUES (?, ?, ?, ?, ?, ?)", [name, *facts, arrival, normalised])
+
+
+def _with_day(batch: Batch) -> pa.Table:
+    local = pc.local_timestamp(batch.rows["turn_at"].cast(pa.timestamp("us", KST.key)))
+    rows = batch.rows.append_column("day", local.cast(pa.date32(), safe=False))
+    return rows.append_column("line", pa.array(batch.lines, pa.int64()))
+
+
+def _forget_problems(connection: duckdb.DuckDBPyConnection, table: InputTable, file: str | None = None) -> None:
+    connection.execute('DELETE FROM problem WHERE "table" = ? AND (file = ? OR ? IS NULL)', [table.name, file, file])
+
+
+def _keep_problems(connection: duckdb.DuckDBPyConnection, problems: Sequence[Problem]) -> None:
+    for chunk in itertools.batched(problems, 10_000) if hasattr(itertools, "batched") else [problems]:
+        rows = pa.Table.from_pylist([problem._asdict() for problem in chunk], schema=_PROBLEM_SCHEMA)
+        connection.register("problems", rows)
+        connection.execute("INSERT INTO problem BY NAME SELECT * FROM problems")
+        connection.unregister("problems")
+
+
+def replace_table(connection: duckdb.DuckDBPyConnection, table: InputTable, path: Path) -> Batch:
+    """Bring in cards, lexicon or gold labels whole, in one transaction; nothing is written where nothing changed."""
+    batch = read_table(path, table)
+    rows = batch.rows
+    version = ""
+    if table.name == "topic_lexicon":
+        rows = rows.append_column("position", pa.array(range(rows.num_rows), pa.int64()))
+    if table.name == "character_card":
+        version = ", md5(to_json(batch)::VARCHAR) AS version"
+    with transaction(connection):
+        connection.register("batch", rows)
+        connection.execute(f"DELETE FROM {table.name}")
+        connection.execute(f"INSERT INTO {table.name} BY NAME SELECT *{version} FROM batch")
+        connection.unregister("batch")
+        _forget_problems(connection, table)
+        _keep_problems(connection, batch.problems)
+    return batch
+
+
+def table_version(connection: duckdb.DuckDBPyConnection, relation: str, order: str) -> str:
+    """Hash of the rows of a relation in the given order: equal exactly where the rows are."""
+    row = connection.execute(
+        f"SELECT md5(coalesce(string_agg(md5(to_json(r)::VARCHAR), '' ORDER BY {order}), '')) FROM ({relation}) AS r"
+    ).fetchone()
+    assert row is not None
+    return str(row[0])

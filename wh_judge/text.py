@@ -1,0 +1,62 @@
+"""Text as the rules read it: white space, sentences, quoted cells. One definition for Python and for SQL."""
+
+import unicodedata
+from collections.abc import Iterator
+
+WHITESPACE = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
+"""Every character that `str.split()` splits at; RE2's `\\s` knows only the ASCII ones."""
+
+SENTENCE_ENDS = ".?!．？！。"
+
+HANGUL_FIRST, HANGUL_LAST = "가", "힣"
+
+QUOTE_LIMIT = 40
+"""Characters of a cell that a sentence quotes before it is cut."""
+
+
+def nfc(value: str) -> str:
+    """The text in Unicode normal form C; macOS writes Hangul decomposed."""
+    return value if unicodedata.is_normalized("NFC", value) else unicodedata.normalize("NFC", value)
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The pieces between sentence ends, blank ones included, in order."""
+    for end in SENTENCE_ENDS[1:]:
+        text = text.replace(end, SENTENCE_ENDS[0])
+    yield from text.split(SENTENCE_ENDS[0])
+
+
+def last_word(sentence: str) -> str | None:
+    """The last run of non-white-space of a sentence, or None where it is blank."""
+    words = sentence.rsplit(maxsplit=1)
+    return words[-1] if words else None
+
+
+def has_hangul(text: str) -> bool:
+    """Whether the text has at least one composed Hangul syllable."""
+    return any(HANGUL_FIRST <= character <= HANGUL_LAST for character in text)
+
+
+def quoted(text: str) -> str:
+    """The text in 「」, cut at `QUOTE_LIMIT`, with brackets of its own turned so that they cannot close the quotation."""
+    text = text.translate({ord("「"): "[", ord("」"): "]"})
+    return f"「{text[:QUOTE_LIMIT]}…」" if len(text) > QUOTE_LIMIT else f"「{text}」"
+
+
+def sql_text(value: str) -> str:
+    """The value as an SQL string literal."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def regex_class(characters: str) -> str:
+    """The characters as the inside of an RE2 character class, written as code points so that none has a meaning."""
+    return "".join(f"\\x{{{ord(character):x}}}" for character in characters)
+
+
+SQL_MACROS = f"""
+CREATE MACRO is_blank(x) AS NOT regexp_matches(x, '[^{regex_class(WHITESPACE)}]');
+CREATE MACRO has_hangul(x) AS regexp_matches(x, '[{HANGUL_FIRST}-{HANGUL_LAST}]');
+CREATE MACRO quoted(x) AS '「' || CASE WHEN length(x) > {QUOTE_LIMIT}
+    THEN translate(left(x, {QUOTE_LIMIT}), '「」', '[]') || '…' ELSE translate(x, '「」', '[]') END || '」';
+"""
+"""`is_blank`, `has_hangul` and `quoted` for DuckDB; NULL in, NULL out."""
