@@ -8,7 +8,17 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, get_args
 
 import pyarrow as pa
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    StringConstraints,
+)
+from pydantic.json_schema import SkipJsonSchema
 
 Honorific = Literal["반말", "존댓말"]
 VerdictValue = Literal["설정대로 말함", "말투 어긋남", "세계관 밖 고유명사", "금지 소재 접촉", "앞 회차를 기억 못 함"]
@@ -50,6 +60,11 @@ def _an_instant(value: Any) -> Any:
 
 
 FIRST_YEAR, LAST_YEAR = 2000, 2100
+
+
+def _text_or_null(value: Any) -> Any:
+    return value if isinstance(value, str) else None
+
 
 Key = Annotated[str, StringConstraints(min_length=1), AfterValidator(_not_blank)]
 """A text that identifies something: never null, empty or blank."""
@@ -132,8 +147,8 @@ class Evidence(BaseModel):
     source: Source
     field: str
     agg: Aggregate | None = None
-    value: str | int | float | bool | None
-    key: str | None = Field(None, exclude=True)
+    value: str | int | FiniteFloat | bool | None
+    key: Annotated[str | None, BeforeValidator(_text_or_null), SkipJsonSchema()] = Field(None, exclude=True)
 
 
 class Verdict(BaseModel):
@@ -262,6 +277,26 @@ def verdict_from_record(record: dict[str, Any]) -> Verdict:
         for row in record["evidence"]
     ]
     return Verdict.model_construct(**{name: record[name] for name in Verdict.model_fields} | {"evidence": evidence})
+
+
+def turns_from(table: pa.Table) -> list[ChatTurn]:
+    """The rows of a table in TURN_SCHEMA; they were validated when they were read."""
+    return [ChatTurn.model_construct(**record) for record in table.to_pylist()]
+
+
+def cards_from(table: pa.Table) -> list[CharacterCard]:
+    """The rows of a table in CARD_SCHEMA."""
+    return [
+        CharacterCard.model_construct(
+            **record | {"entity_roles": [EntityRole.model_construct(**role) for role in record["entity_roles"]]}
+        )
+        for record in table.to_pylist()
+    ]
+
+
+def lexicon_from(table: pa.Table) -> list[LexiconTerm]:
+    """The rows of a table in LEXICON_SCHEMA."""
+    return [LexiconTerm.model_construct(**record) for record in table.to_pylist()]
 
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:

@@ -23,6 +23,7 @@ class Settings(BaseModel):
     data: Path = Field(Path("data"), description="Folder of what a run makes: warehouse, snapshots, Data Docs, inbox")
     inputs: Path = Field(Path("data/sample"), description="Folder of cards, lexicon, turns and gold")
     first_day: dt.date = Field(dt.date(2026, 1, 1), description="The first day (Asia/Seoul) that has a partition")
+    docs_url: str = Field("http://127.0.0.1:3001", description="Where `make ui` serves the Data Docs")
     keep_snapshots: int = Field(5, ge=1, description="Published snapshots that are kept for readers")
     endings: tuple[str, ...] = Field(RuleSettings().endings, description="Endings that make a sentence polite")
 

@@ -118,7 +118,7 @@ def measure_agreement(gold: pa.Table, verdicts: pa.Table, unjudged: pa.Table) ->
     """
     labels: list[dict[str, Any]] = sorted(gold.to_pylist(), key=lambda row: turn_order(row["turn_id"]))
     judged = {row["turn_id"]: row for row in _of_turns(verdicts.select(_JUDGED_COLUMNS), gold).to_pylist()}
-    not_judged = set(_of_turns(unjudged.select(["turn_id"]), gold)["turn_id"].to_pylist()) - judged.keys()
+    not_judged = set(_of_turns(unjudged.select(["turn_id"]), gold)["turn_id"].to_pylist())
 
     size = len(VERDICTS)
     confusion = [[0] * size for _ in range(size)]

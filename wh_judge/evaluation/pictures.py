@@ -45,7 +45,7 @@ _PHRASES = {
     "prompts": ("같은 prompt {}개", "{} shared prompts"),
     "left out": ("제외 {}개", "{} left out"),
     "interval": ("95 % 구간", "95 % interval"),
-    "more": ("모델 {}개 가운데 비율이 높은 {}개", "of {} models, the {} with the highest rates"),
+    "more": ("모델 {}개 중 {}개", "{} models, top {} drawn"),
     "no prompts": ("비교한 모델이 모두 답한 prompt가 없습니다", "No prompt was answered by every compared model"),
 }
 _INK, _MUTED, _EMPTY = "#1a1a1a", "#5f6368", (0.965, 0.965, 0.965)
@@ -134,7 +134,7 @@ def divergence_figure(divergence: Divergence, family: str | None) -> "Figure":
     if left_out := sum(row.prompts for row in divergence.left_out):
         facts.append(pen.say("left out", f"{left_out:,}"))
     if divergence.test.p_value is not None:
-        facts.append(f"{divergence.test.name} {_p(divergence.test.p_value)}")
+        facts.append(f"{divergence.test.name}, {_p(divergence.test.p_value)}")
     if len(rates) < len(divergence.models):
         facts.append(pen.say("more", len(divergence.models), len(rates)))
     pen.subtitle(figure, "  ·  ".join(facts))
@@ -203,7 +203,7 @@ class _Pen:
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(_WIDTH, height), dpi=_DPI, facecolor="white")
-        self.write(figure, 0.2 / _WIDTH, 1 - 0.33 / height, self.say(title), size=13, fontweight="bold")
+        self.write(figure, 0.2 / _WIDTH, 1 - 0.33 / height, self.say(title), size=14)
         size = (_WIDTH - left - right) / _WIDTH, (height - top - bottom) / height
         return figure, figure.add_axes((left / _WIDTH, bottom / height, *size), facecolor="white")
 
@@ -255,10 +255,10 @@ def _readable(colour: Colour) -> str:
 
 
 def _two_lines(text: str) -> str:
-    """The text broken at the space nearest to its middle, the later of two."""
-    words = text.split(" ")
-    breaks = [(" ".join(words[:count]), " ".join(words[count:])) for count in range(len(words) - 1, 0, -1)]
-    return "\n".join(min(breaks, key=lambda lines: abs(len(lines[0]) - len(lines[1])), default=(text,)))
+    """The text broken at the space nearest to its middle, the later of two; as it is where it has none."""
+    spaces = [place for place in range(len(text) - 1, 0, -1) if text[place] == " "]
+    place = min(spaces, key=lambda place: abs(2 * place + 1 - len(text)), default=None)
+    return text if place is None else f"{text[:place]}\n{text[place + 1 :]}"
 
 
 def _p(p_value: float) -> str:

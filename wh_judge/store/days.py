@@ -1,6 +1,7 @@
 """A day in the warehouse: what it is judged from, and the atomic replacement of its verdicts."""
 
 import datetime as dt
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,11 +11,24 @@ import duckdb
 import pyarrow as pa
 
 from wh_judge.judge import Judgement
-from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, MENTION_SCHEMA, TURN_SCHEMA, UNJUDGED_SCHEMA, VERDICT_SCHEMA
+from wh_judge.model import (
+    CARD_SCHEMA,
+    LEXICON_SCHEMA,
+    MENTION_SCHEMA,
+    TURN_SCHEMA,
+    UNJUDGED_SCHEMA,
+    VERDICT_SCHEMA,
+    cards_from,
+    lexicon_from,
+    turns_from,
+)
 from wh_judge.rules import RuleSettings, rules_version
+from wh_judge.rules.rule import Mention
 from wh_judge.store import transaction
 from wh_judge.store.inputs import table_version
-from wh_judge.validations import ValidationResult
+from wh_judge.store.log import log_days, read_turns, turns_sql
+from wh_judge.store.schema import arrow, names
+from wh_judge.validations import Log, ValidationResult
 
 
 @dataclass(frozen=True)
@@ -33,53 +47,69 @@ class DayInputs:
     lexicon_version: str
 
 
-def _select(schema: pa.Schema) -> str:
-    return ", ".join(f'"{name}"' for name in schema.names)
-
-
 def read_inputs(connection: duckdb.DuckDBPyConnection, day: dt.date, settings: RuleSettings) -> DayInputs:
     """What the day is judged from, as it stands in the warehouse now."""
-    of_day = f"SELECT {_select(TURN_SCHEMA)} FROM chat_turn WHERE day = DATE '{day}'"
-    of_cards = f"SELECT * FROM character_card SEMI JOIN ({of_day}) USING (character_id)"
-    # A turn may be named before another and yet lie on a later day, so all other days are looked at.
-    connection.execute(
-        f"""CREATE OR REPLACE TEMP TABLE earlier AS
-            SELECT session_id, entity, source.turn_id AS turn_id, source.reply_text AS reply_text FROM (
-                SELECT session_id, entity,
-                       arg_min({{'turn_id': turn_id, 'reply_text': reply_text}}, (length(turn_id), turn_id)) AS source
-                FROM (SELECT session_id, turn_id, reply_text, unnest(named_entities) AS entity FROM chat_turn
-                      WHERE day <> DATE '{day}' AND session_id IN (
-                          SELECT session_id FROM chat_turn WHERE day = DATE '{day}' AND user_asked_recall))
-                GROUP BY ALL)"""
-    )
-    lexicon_version = table_version(connection, "SELECT * FROM topic_lexicon", "position")
-    parts = [
-        table_version(connection, of_day, "length(turn_id), turn_id"),
-        table_version(connection, of_cards, "character_id"),
-        table_version(connection, "SELECT * FROM earlier", "session_id, entity"),
-        lexicon_version,
-        settings_version(settings),
-        rules_version(),
-    ]
+    cards = f"SELECT {names(CARD_SCHEMA)} FROM ({_cards_sql(day)}) ORDER BY character_id"
+    earlier = f"SELECT {names(MENTION_SCHEMA)} FROM ({_earlier_sql(day)}) ORDER BY session_id, entity"
     return DayInputs(
         day=day,
-        turns=_arrow(connection, f"{of_day} ORDER BY length(turn_id), turn_id", TURN_SCHEMA),
-        cards=_arrow(connection, f"SELECT {_select(CARD_SCHEMA)} FROM ({of_cards}) ORDER BY character_id", CARD_SCHEMA),
-        lexicon=_arrow(connection, "SELECT term, topic FROM topic_lexicon ORDER BY position", LEXICON_SCHEMA),
-        earlier=_arrow(connection, f"SELECT {_select(MENTION_SCHEMA)} FROM earlier", MENTION_SCHEMA),
+        turns=read_turns(connection, day),
+        cards=arrow(connection, cards, CARD_SCHEMA),
+        lexicon=arrow(connection, "SELECT term, topic FROM topic_lexicon ORDER BY position", LEXICON_SCHEMA),
+        earlier=arrow(connection, earlier, MENTION_SCHEMA),
         settings=settings,
-        version="-".join(part[:8] for part in parts),
-        lexicon_version=lexicon_version,
+        version=inputs_version(connection, day, settings),
+        lexicon_version=_lexicon_version(connection),
     )
+
+
+def inputs_version(connection: duckdb.DuckDBPyConnection, day: dt.date, settings: RuleSettings) -> str:
+    """Hash of everything that the day is judged from: its turns, their cards, the lexicon, the settings, the mentions
+    of other days, and the rules. Each part shows in it, so that two versions tell which part differs."""
+    parts = {
+        "turns": f"SELECT turn_id, row_hash FROM turn_row WHERE is_current AND day = DATE '{day}'",
+        "cards": f"SELECT character_id, version FROM ({_cards_sql(day)})",
+        "earlier": f"SELECT session_id, entity, turn_id, reply_text FROM ({_earlier_sql(day)})",
+    }
+    versions = {name: table_version(connection, sql, "ALL") for name, sql in parts.items()}
+    versions["lexicon"] = _lexicon_version(connection)
+    versions["settings"] = hashlib.md5(settings_version(settings).encode()).hexdigest()
+    versions["rules"] = rules_version()
+    return " ".join(f"{name}={version[:12]}" for name, version in versions.items())
+
+
+def _lexicon_version(connection: duckdb.DuckDBPyConnection) -> str:
+    return table_version(connection, "SELECT * FROM topic_lexicon", "position")
+
+
+def _cards_sql(day: dt.date) -> str:
+    return f"SELECT * FROM character_card SEMI JOIN ({turns_sql(day)}) USING (character_id)"
+
+
+def _earlier_sql(day: dt.date) -> str:
+    """First mentions on other days in the sessions in which this day asks for recall.
+
+    A turn may stand before another in its session and yet lie on a later day, so all other days are looked at.
+    """
+    return f"""
+        SELECT session_id, entity, source.turn_id AS turn_id, source.reply_text AS reply_text FROM (
+            SELECT session_id, entity,
+                   arg_min({{'turn_id': turn_id, 'reply_text': reply_text}}, (length(turn_id), turn_id)) AS source
+            FROM (SELECT session_id, turn_id, reply_text, unnest(named_entities) AS entity FROM chat_turn
+                  WHERE day <> DATE '{day}' AND session_id IN (
+                      SELECT session_id FROM chat_turn WHERE day = DATE '{day}' AND user_asked_recall))
+            GROUP BY ALL)"""
+
+
+def stale_days(connection: duckdb.DuckDBPyConnection, settings: RuleSettings) -> list[dt.date]:
+    """The days that were never judged, or from other inputs than those that stand in the warehouse now, ascending."""
+    judged = dict(connection.execute("SELECT day, inputs FROM judged_day").fetchall())
+    return [day for day in log_days(connection) if judged.get(day) != inputs_version(connection, day, settings)]
 
 
 def settings_version(settings: RuleSettings) -> str:
     """The settings as text; few and short enough to be their own version."""
     return "endings=" + ",".join(settings.endings)
-
-
-def _arrow(connection: duckdb.DuckDBPyConnection, sql: str, schema: pa.Schema) -> pa.Table:
-    return connection.sql(sql).to_arrow_table().cast(schema)
 
 
 @dataclass(frozen=True)
@@ -97,12 +127,13 @@ def replace_day(
     connection: duckdb.DuckDBPyConnection,
     inputs: DayInputs,
     judgement: Judgement,
-    validate: Callable[[pa.Table], Sequence[ValidationResult]],
+    validate: Callable[[pa.Table], tuple[Sequence[ValidationResult], bool]],
     run_id: str,
 ) -> DayResult:
     """Write the day's verdicts, validate what was written, and commit only what passes.
 
-    Where the rows are the same as before, nothing is written. Where a validation fails, the day keeps its old rows and
+    `validate` is given the rows as they were written; it returns the validations' results, and whether all else that
+    must hold does. Where the rows are the same as before, nothing is written. Where a validation fails, the day keeps its old rows and
     the failing ones are kept in `failed_row`.
     """
     day = inputs.day
@@ -122,11 +153,11 @@ def replace_day(
         )
         connection.execute("INSERT INTO unjudged BY NAME SELECT ?::DATE AS day, * FROM new_unjudged", [day])
         version = _day_version(connection, day)
-        results = validate(read_verdicts(connection, day))
+        results, sound = validate(read_verdicts(connection, day))
     except BaseException:
         connection.execute("ROLLBACK")
         raise
-    committed = all(result.ok for result in results)
+    committed = sound and all(result.ok for result in results)
     changed = version != before
     if not committed:
         failing = {failure.turn_id for result in results for failure in result.failures if failure.turn_id}
@@ -174,24 +205,34 @@ def _day_version(connection: duckdb.DuckDBPyConnection, day: dt.date) -> str:
 
 def read_verdicts(connection: duckdb.DuckDBPyConnection, day: dt.date) -> pa.Table:
     """The day's verdicts in VERDICT_SCHEMA, in turn order."""
-    sql = f"SELECT {_select(VERDICT_SCHEMA)} FROM verdict WHERE day = DATE '{day}' ORDER BY length(turn_id), turn_id"
-    return _arrow(connection, sql, VERDICT_SCHEMA)
+    sql = f"SELECT {names(VERDICT_SCHEMA)} FROM verdict WHERE day = DATE '{day}' ORDER BY length(turn_id), turn_id"
+    return arrow(connection, sql, VERDICT_SCHEMA)
 
 
 def read_unjudged(connection: duckdb.DuckDBPyConnection, day: dt.date) -> pa.Table:
     """The day's turns that could not be judged, in UNJUDGED_SCHEMA."""
-    return _arrow(
-        connection, f"SELECT {_select(UNJUDGED_SCHEMA)} FROM unjudged WHERE day = DATE '{day}' ORDER BY turn_id", UNJUDGED_SCHEMA
+    return arrow(
+        connection, f"SELECT {names(UNJUDGED_SCHEMA)} FROM unjudged WHERE day = DATE '{day}' ORDER BY turn_id", UNJUDGED_SCHEMA
     )
 
 
-def log_days(connection: duckdb.DuckDBPyConnection) -> list[dt.date]:
-    """The days on which there are turns, or verdicts of turns that are gone, ascending."""
-    rows = connection.execute("SELECT day FROM chat_turn UNION SELECT day FROM judged_day ORDER BY day").fetchall()
-    return [row[0] for row in rows]
-
-
-def judged_from(connection: duckdb.DuckDBPyConnection, day: dt.date) -> str | None:
-    """The version of the inputs that the day's verdicts were judged from; None where it has none."""
-    row = connection.execute("SELECT inputs FROM judged_day WHERE day = ?", [day]).fetchone()
-    return row[0] if row else None
+def read_log(connection: duckdb.DuckDBPyConnection, inputs: DayInputs, judgement: Judgement) -> Log:
+    """What the validations hold the day's verdicts against: its inputs, and the turns of other days that are cited."""
+    connection.register("judged", judgement.verdicts.select(["recall_source_turn"]))
+    cited = arrow(
+        connection,
+        f"""SELECT {names(TURN_SCHEMA)} FROM chat_turn
+            WHERE day <> DATE '{inputs.day}' AND turn_id IN (SELECT recall_source_turn FROM judged)""",
+        TURN_SCHEMA,
+    )
+    connection.unregister("judged")
+    return Log.of(
+        turns=turns_from(pa.concat_tables([inputs.turns, cited])),
+        cards=cards_from(inputs.cards),
+        lexicon=lexicon_from(inputs.lexicon),
+        settings=inputs.settings,
+        earlier={
+            (row["session_id"], row["entity"]): Mention(row["turn_id"], row["reply_text"])
+            for row in inputs.earlier.to_pylist()
+        },
+    )

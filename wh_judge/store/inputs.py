@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from wh_judge.ingest import KST, TABLES, Batch, InputTable, Problem, file_name, files_of, read_file, read_table
 from wh_judge.store import transaction
+from wh_judge.store.schema import number, one
 
 _PROBLEM_SCHEMA = pa.schema([(name, pa.int64() if name == "line" else pa.string()) for name in Problem._fields])
 
@@ -27,7 +28,7 @@ def ingest_log(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
     done = []
     for file in files_of(path):
         name, stat = file_name(path, file), file.stat()
-        known = connection.execute("SELECT sha256, size, mtime_ns FROM log_file WHERE name = ?", [name]).fetchone()
+        known = one(connection, "SELECT sha256, size, mtime_ns FROM log_file WHERE name = ?", [name])
         if known and known[1:] == (stat.st_size, stat.st_mtime_ns):
             continue
         with file.open("rb") as content:
@@ -42,17 +43,19 @@ def ingest_log(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
 
 
 def _replace_file(connection: duckdb.DuckDBPyConnection, file: Path, name: str, facts: list[str | int]) -> None:
-    row = connection.execute("SELECT nextval('arrival')").fetchone()
-    assert row is not None
-    arrival, table, normalised = row[0], TABLES["chat_turn"], 0
+    arrival, table, normalised = number(connection, "SELECT nextval('arrival')"), TABLES["chat_turn"], 0
     connection.execute("CREATE OR REPLACE TEMP TABLE touched AS SELECT turn_id FROM turn_row WHERE file = ?", [name])
     connection.execute("DELETE FROM turn_row WHERE file = ?", [name])
     _forget_problems(connection, table, name)
+    fields = ", ".join(f'"{column}" := "{column}"' for column in table.schema.names)
     for batch in read_file(file, table, name):
-        rows = _with_day(batch)
-        connection.register("batch", rows)
+        connection.register("batch", _with_day(batch))
         connection.execute(
-            "INSERT INTO turn_row BY NAME SELECT *, ? AS file, ? AS arrival, true AS is_current FROM batch", [name, arrival]
+            f"""INSERT INTO turn_row BY NAME
+                SELECT *, ? AS file, ? AS arrival, true AS is_current,
+                       md5_number(to_json(struct_pack({fields}))::VARCHAR) AS row_hash
+                FROM batch""",
+            [name, arrival],
         )
         connection.execute("INSERT INTO touched SELECT turn_id FROM batch")
         connection.unregister("batch")
@@ -87,8 +90,32 @@ def _keep_problems(connection: duckdb.DuckDBPyConnection, problems: Sequence[Pro
         connection.unregister("problems")
 
 
+def signature(path: Path) -> str:
+    """Hash of the names and the contents of an input's files."""
+    digest = hashlib.sha256()
+    for file in files_of(path):
+        with file.open("rb") as content:
+            digest.update(f"{file_name(path, file)}\0{hashlib.file_digest(content, 'sha256').hexdigest()}\0".encode())
+    return digest.hexdigest()
+
+
+def is_known(connection: duckdb.DuckDBPyConnection, table: InputTable, path: Path) -> bool:
+    """Whether the files of an input are those that were brought in last."""
+    row = one(connection, 'SELECT signature FROM input_file WHERE "table" = ?', [table.name])
+    return row is not None and row[0] == signature(path)
+
+
+def read_problems(connection: duckdb.DuckDBPyConnection, table: InputTable | None = None) -> list[Problem]:
+    """What a person should look at in the files of a table, or of all."""
+    rows = connection.execute(
+        """SELECT * FROM rejected_rows WHERE "table" = $1 OR $1 IS NULL ORDER BY "table", file, line, reason""",
+        [table.name if table else None],
+    ).fetchall()
+    return [Problem(*row) for row in rows]
+
+
 def replace_table(connection: duckdb.DuckDBPyConnection, table: InputTable, path: Path) -> Batch:
-    """Bring in cards, lexicon or gold labels whole, in one transaction; nothing is written where nothing changed."""
+    """Bring in cards, lexicon or gold labels whole, in one transaction."""
     batch = read_table(path, table)
     rows = batch.rows
     version = ""
@@ -98,6 +125,7 @@ def replace_table(connection: duckdb.DuckDBPyConnection, table: InputTable, path
         version = ", md5(to_json(batch)::VARCHAR) AS version"
     with transaction(connection):
         connection.register("batch", rows)
+        connection.execute("INSERT OR REPLACE INTO input_file VALUES (?, ?)", [table.name, signature(path)])
         connection.execute(f"DELETE FROM {table.name}")
         connection.execute(f"INSERT INTO {table.name} BY NAME SELECT *{version} FROM batch")
         connection.unregister("batch")
@@ -108,8 +136,7 @@ def replace_table(connection: duckdb.DuckDBPyConnection, table: InputTable, path
 
 def table_version(connection: duckdb.DuckDBPyConnection, relation: str, order: str) -> str:
     """Hash of the rows of a relation in the given order: equal exactly where the rows are."""
-    row = connection.execute(
-        f"SELECT md5(coalesce(string_agg(md5(to_json(r)::VARCHAR), '' ORDER BY {order}), '')) FROM ({relation}) AS r"
-    ).fetchone()
+    sql = f"SELECT md5(coalesce(string_agg(md5(to_json(r)::VARCHAR), '' ORDER BY {order}), '')) FROM ({relation}) AS r"
+    row = one(connection, sql)
     assert row is not None
     return str(row[0])

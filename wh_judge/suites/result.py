@@ -30,6 +30,11 @@ class ExpectationResult(BaseModel):
     severity: Severity
     message: str | None = None
 
+    @property
+    def told(self) -> str:
+        """How much was unexpected, or why nothing can be said; for people."""
+        return f"{self.unexpected_count:,}" if self.message is None else f"not evaluated: {self.message}"
+
 
 class SuiteResult(BaseModel):
     """How one batch of a table fared against its suite.
@@ -65,3 +70,9 @@ class SuiteResult(BaseModel):
         if self.severity is not None:
             return "failed" if self.severity == "error" else "warnings"
         return "passed" if self.rows else "nothing to check"
+
+
+def visible(value: object) -> str:
+    """The value as text in which every character can be seen: control characters and odd spaces are written out."""
+    text = " · ".join(map(str, value.values())) if isinstance(value, dict) else str(value)
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)

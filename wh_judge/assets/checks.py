@@ -1,0 +1,89 @@
+"""Results of checks, told the same way everywhere: what was looked at, what failed, and where to look."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import dagster as dg
+
+from wh_judge.assets.metadata import markdown_table
+from wh_judge.ingest import Problem
+from wh_judge.settings import Settings
+from wh_judge.suites import SuiteResult
+from wh_judge.validations import ValidationResult
+
+SHOWN = 50
+"""Failing rows that a check shows; all of them are in the warehouse."""
+
+
+def rows_accepted(problems: Sequence[Problem], asset: str, *, normalised: int) -> dg.AssetCheckResult:
+    """A warning where a file held something that a person should look at."""
+    rejected = [problem for problem in problems if problem.severity == "rejected"]
+    metadata: dict[str, Any] = {
+        "rejected": len(rejected),
+        "noted": len(problems) - len(rejected),
+        "rows_normalised_to_nfc": normalised,
+    }
+    if problems:
+        rows = [[problem.severity, problem.file, problem.line, problem.reason] for problem in problems[:SHOWN]]
+        metadata["rows"] = markdown_table(["severity", "file", "line", "reason"], rows)
+    return warning("rows_accepted", asset, passed=not problems, metadata=metadata)
+
+
+def warning(name: str, asset: str, *, passed: bool, metadata: Mapping[str, Any]) -> dg.AssetCheckResult:
+    """A check that warns and holds nothing up."""
+    return dg.AssetCheckResult(
+        check_name=name, asset_key=asset, passed=passed, severity=dg.AssetCheckSeverity.WARN, metadata=metadata
+    )
+
+
+def suite_result(result: SuiteResult, asset: str, settings: Settings) -> dg.AssetCheckResult:
+    """A Great Expectations suite as one check: an error where a hard expectation fails, a warning where a soft one does."""
+    failed = [expectation for expectation in result.expectations if not expectation.success]
+    hard = any(expectation.severity == "error" for expectation in failed)
+    metadata: dict[str, Any] = {
+        "rows": result.rows,
+        "expectations": len(result.expectations),
+        "failed_expectations": len(failed),
+    }
+    if not result.rows:
+        metadata["note"] = "no rows, so nothing could fail"
+    if failed:
+        rows = [[e.name, e.column, e.unexpected_count, e.message or ", ".join(e.unexpected)] for e in failed]
+        metadata["failures"] = markdown_table(["expectation", "column", "rows", "examples"], rows)
+    if result.docs_page is not None:
+        metadata |= docs_links(result.docs_page, settings)
+    return dg.AssetCheckResult(
+        check_name="suite",
+        asset_key=asset,
+        passed=not failed,
+        severity=dg.AssetCheckSeverity.ERROR if hard else dg.AssetCheckSeverity.WARN,
+        metadata=metadata,
+    )
+
+
+def docs_links(page: Path, settings: Settings) -> dict[str, Any]:
+    """Where a Data Docs page lies, and where `make ui` serves it: a browser opens no file from a served page."""
+    served = settings.docs_url.rstrip("/") + "/" + quote(page.relative_to(settings.docs).as_posix())
+    return {"data_docs": dg.MetadataValue.url(served), "data_docs_file": dg.MetadataValue.path(str(page))}
+
+
+def validation_result(result: ValidationResult, asset: str) -> dg.AssetCheckResult:
+    """One of the validations for one day; it blocks."""
+    metadata: dict[str, Any] = {
+        "looked_at": result.looked_at,
+        "passed": result.passed,
+        "failed": result.failed,
+        "not_applicable": result.not_applicable,
+    }
+    if result.failures:
+        rows = [[failure.turn_id, failure.reason] for failure in result.failures[:SHOWN]]
+        metadata["failing_turns"] = markdown_table(["turn_id", "reason"], rows)
+    return dg.AssetCheckResult(
+        check_name=result.code,
+        asset_key=asset,
+        passed=result.ok,
+        severity=dg.AssetCheckSeverity.ERROR,
+        metadata=metadata,
+    )

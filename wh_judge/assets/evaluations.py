@@ -1,0 +1,105 @@
+"""`gold_agreement` and `model_divergence`: the judge beside people, and the models beside one another."""
+
+import dagster as dg
+
+from wh_judge.assets.checks import rows_accepted
+from wh_judge.assets.inputs import OWNERS, ROWS_ACCEPTED, Events
+from wh_judge.assets.metadata import markdown_table, picture
+from wh_judge.evaluation.agreement import measure_agreement
+from wh_judge.evaluation.divergence import measure_divergence
+from wh_judge.evaluation.pictures import confusion_picture, divergence_picture
+from wh_judge.ingest import TABLES, input_path
+from wh_judge.model import GOLD_SCHEMA
+from wh_judge.resources import POOL, Warehouse
+from wh_judge.store import evaluations
+from wh_judge.store.inputs import replace_table
+
+GROUP = "evaluation"
+
+
+@dg.asset(
+    deps=["verdicts"],
+    group_name=GROUP,
+    owners=OWNERS,
+    kinds={"python", "scipy"},
+    pool=POOL,
+    automation_condition=dg.AutomationCondition.any_deps_updated() & ~dg.AutomationCondition.in_progress(),
+    description="The judge against the verdicts that creators gave by reading: agreement with its 95 % Wilson interval, "
+    "Cohen's kappa, precision, recall and F1 per verdict, the confusion matrix, and every turn where the two differ.",
+    check_specs=[dg.AssetCheckSpec("rows_accepted", asset="gold_agreement", description=ROWS_ACCEPTED)],
+)
+def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
+    """One document: the agreement over all labelled turns."""
+    table = TABLES["gold_label"]
+    path = input_path(warehouse.settings().inputs, table, optional=True)
+    with warehouse.connect() as connection:
+        gold, problems, normalised = GOLD_SCHEMA.empty_table(), [], 0
+        if path is not None:
+            batch = replace_table(connection, table, path)
+            gold, problems, normalised = batch.rows, batch.problems, batch.normalised
+        agreement = measure_agreement(gold, *evaluations.read_judged(connection))
+        evaluations.keep(connection, "gold_agreement", agreement, context.run_id)
+    yield rows_accepted(problems, "gold_agreement", normalised=normalised)
+    metadata: dict[str, object] = {
+        "labels": agreement.labels,
+        "found": agreement.found,
+        "not_found": len(agreement.not_found),
+        "not_judged": len(agreement.not_judged),
+    }
+    if agreement.agreement is None:
+        metadata["note"] = "no labelled turn was judged, so there is no agreement"
+    else:
+        scores = [
+            [score.verdict, score.support, score.predicted, *map(_number, (score.precision, score.recall, score.f1))]
+            for score in agreement.per_verdict
+        ]
+        diverging = [[turn.turn_id, turn.label, turn.verdict, turn.note, turn.summary] for turn in agreement.diverging]
+        metadata |= {
+            "agreement": agreement.agreement,
+            "agreement_low": agreement.agreement_low,
+            "agreement_high": agreement.agreement_high,
+            "confusion": picture(confusion_picture(agreement), "confusion matrix"),
+            "per_verdict": markdown_table(["verdict", "labels", "judged", "precision", "recall", "F1"], scores),
+            "diverging_turns": markdown_table(["turn_id", "label", "judge", "note", "summary"], diverging),
+        }
+        if agreement.kappa is not None:
+            metadata["kappa"] = agreement.kappa
+    yield dg.MaterializeResult(metadata=metadata)
+
+
+@dg.asset(
+    deps=["verdicts"],
+    group_name=GROUP,
+    owners=OWNERS,
+    kinds={"python", "scipy"},
+    pool=POOL,
+    automation_condition=dg.AutomationCondition.any_deps_updated() & ~dg.AutomationCondition.in_progress(),
+    description="Models compared only on the prompts that all of them answered: how often each diverges from the card, "
+    "by reason, with 95 % intervals and a paired test (exact McNemar for two models, Cochran's Q for more).",
+)
+def model_divergence(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
+    """One document: the comparison over all shared prompts."""
+    with warehouse.connect() as connection:
+        divergence = measure_divergence(*evaluations.read_prompted(connection))
+        evaluations.keep(connection, "model_divergence", divergence, context.run_id)
+    rows = [
+        [m.model_id, m.prompts, m.diverging, _number(m.rate), _number(m.low), _number(m.high)]
+        for m in divergence.per_model
+    ]
+    metadata: dict[str, object] = {
+        "models": len(divergence.models),
+        "prompts_compared": divergence.prompts,
+        "prompts_left_out": sum(entry.prompts for entry in divergence.left_out),
+        "left_out": markdown_table(["reason", "prompts"], [[e.reason, e.prompts] for e in divergence.left_out]),
+        "per_model": markdown_table(["model", "prompts", "diverging", "rate", "low", "high"], rows),
+        "test": divergence.test.name,
+    }
+    if divergence.test.p_value is not None:
+        metadata["p_value"] = divergence.test.p_value
+    if divergence.prompts:
+        metadata["picture"] = picture(divergence_picture(divergence), "divergence by model")
+    yield dg.MaterializeResult(metadata=metadata)
+
+
+def _number(value: float | None) -> str:
+    return "not defined" if value is None else f"{value:.3f}"

@@ -1,0 +1,91 @@
+"""`cards` and `lexicon`: the small input tables, read whole."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import dagster as dg
+
+from wh_judge.assets.checks import rows_accepted, suite_result
+from wh_judge.assets.metadata import column_schema, preview
+from wh_judge.ingest import TABLES, input_path
+from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, SCHEMA_VERSION, CharacterCard, LexiconTerm
+from wh_judge.resources import POOL, Warehouse
+from wh_judge.store.inputs import replace_table, table_version
+from wh_judge.suites import validate_table
+
+Events = Iterator[dg.AssetCheckResult | dg.MaterializeResult[None]]
+
+GROUP = "inputs"
+OWNERS = ["team:wh-judge"]
+ROWS_ACCEPTED = "Warns of rows that could not be read and files that need a look: file, line and reason of each."
+SUITE = "Great Expectations suite: columns, types, keys, value sets, ranges, references. Data Docs are linked."
+
+
+@dg.asset(
+    group_name=GROUP,
+    owners=OWNERS,
+    kinds={"duckdb", "python"},
+    pool=POOL,
+    code_version=str(SCHEMA_VERSION),
+    description="Character cards: how each character speaks (반말 or 존댓말, 나 or 저), which names exist in its world, "
+    "which topics it must not touch, and who is whom to it. Read whole from the inputs; one row per character.",
+    metadata={"dagster/column_schema": column_schema(CARD_SCHEMA, CharacterCard)},
+    check_specs=[
+        dg.AssetCheckSpec("rows_accepted", asset="cards", description=ROWS_ACCEPTED),
+        dg.AssetCheckSpec("suite", asset="cards", description=SUITE, blocking=True),
+    ],
+)
+def cards(warehouse: Warehouse) -> Events:
+    """One row per character."""
+    table, settings = TABLES["character_card"], warehouse.settings()
+    path = input_path(settings.inputs, table)
+    assert path is not None
+    with warehouse.connect() as connection:
+        batch = replace_table(connection, table, path)
+        version = table_version(connection, "SELECT * FROM character_card", "character_id")
+    yield rows_accepted(batch.problems, "cards", normalised=batch.normalised)
+    yield suite_result(validate_table("character_card", batch.rows, batch="all", docs=settings.docs), "cards", settings)
+    yield dg.MaterializeResult(
+        data_version=dg.DataVersion(version),
+        metadata={
+            "dagster/row_count": batch.rows.num_rows,
+            "public_characters": sum(batch.rows["public"].to_pylist()),
+            "speech_level_left_open": batch.rows["honorific_rule"].null_count,
+            "preview": preview(batch.rows, ["character_id", "name", "honorific_rule", "first_person", "canon_entities"]),
+        },
+    )
+
+
+@dg.asset(
+    group_name=GROUP,
+    owners=OWNERS,
+    kinds={"duckdb", "python"},
+    pool=POOL,
+    code_version=str(SCHEMA_VERSION),
+    description="Topic lexicon: terms that betray a topic, in order. The first term of a forbidden topic that stands in "
+    "a reply is the one that its verdict names.",
+    metadata={"dagster/column_schema": column_schema(LEXICON_SCHEMA, LexiconTerm)},
+    check_specs=[
+        dg.AssetCheckSpec("rows_accepted", asset="lexicon", description=ROWS_ACCEPTED),
+        dg.AssetCheckSpec("suite", asset="lexicon", description=SUITE, blocking=True),
+    ],
+)
+def lexicon(warehouse: Warehouse) -> Events:
+    """One row per term and topic, in order."""
+    table, settings = TABLES["topic_lexicon"], warehouse.settings()
+    path = input_path(settings.inputs, table)
+    assert path is not None
+    with warehouse.connect() as connection:
+        batch = replace_table(connection, table, path)
+        version = table_version(connection, "SELECT * FROM topic_lexicon", "position")
+    yield rows_accepted(batch.problems, "lexicon", normalised=batch.normalised)
+    yield suite_result(validate_table("topic_lexicon", batch.rows, batch="all", docs=settings.docs), "lexicon", settings)
+    topics = Counter(batch.rows["topic"].to_pylist())
+    yield dg.MaterializeResult(
+        data_version=dg.DataVersion(version),
+        metadata={
+            "dagster/row_count": batch.rows.num_rows,
+            "topics": len(topics),
+            "preview": preview(batch.rows, ["term", "topic"]),
+        },
+    )

@@ -1,0 +1,92 @@
+"""`turns`: the chat log, by day."""
+
+import datetime as dt
+
+import dagster as dg
+
+from wh_judge.assets.checks import rows_accepted, suite_result, warning
+from wh_judge.assets.inputs import GROUP, OWNERS, ROWS_ACCEPTED, SUITE, Events
+from wh_judge.assets.metadata import column_schema, markdown_table, preview
+from wh_judge.ingest import TABLES, input_path
+from wh_judge.model import SCHEMA_VERSION, TURN_SCHEMA, ChatTurn
+from wh_judge.partitions import DAYS
+from wh_judge.resources import POOL, Warehouse
+from wh_judge.store import log
+from wh_judge.store.inputs import ingest_log, read_problems
+from wh_judge.suites import validate_table
+
+
+@dg.asset(
+    partitions_def=DAYS,
+    backfill_policy=dg.BackfillPolicy.multi_run(1),
+    deps=["cards"],
+    group_name=GROUP,
+    owners=OWNERS,
+    kinds={"duckdb", "python"},
+    pool=POOL,
+    code_version=str(SCHEMA_VERSION),
+    description="The chat log: one row per turn, what the user wrote and what the character replied. New and changed "
+    "log files are brought in first, whatever days they hold; then this day is reported. Cards are known before, so "
+    "that characters without one are named.",
+    metadata={"dagster/column_schema": column_schema(TURN_SCHEMA, ChatTurn)},
+    check_specs=[
+        dg.AssetCheckSpec("rows_accepted", asset="turns", description=ROWS_ACCEPTED + " Of the whole log."),
+        dg.AssetCheckSpec("suite", asset="turns", description=SUITE, blocking=True, partitions_def=DAYS),
+        dg.AssetCheckSpec(
+            "characters_have_cards",
+            asset="turns",
+            partitions_def=DAYS,
+            description="Warns of characters without a card: their turns stay in the list, but cannot be judged.",
+        ),
+        dg.AssetCheckSpec(
+            "turn_order_follows_time",
+            asset="turns",
+            partitions_def=DAYS,
+            description="Warns of sessions whose turn_id order disagrees with turn_at: recall goes by turn_id.",
+        ),
+    ],
+)
+def turns(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
+    """One row per turn of the day."""
+    settings, day = warehouse.settings(), dt.date.fromisoformat(context.partition_key)
+    path = input_path(settings.inputs, TABLES["chat_turn"])
+    assert path is not None
+    with warehouse.connect() as connection:
+        for name in ingest_log(connection, path):
+            context.log.info("brought in %s", name)
+        rows = log.read_turns(connection, day)
+        facts = log.day_facts(connection, day)
+        problems = read_problems(connection, TABLES["chat_turn"])
+        known = log.character_ids(connection)
+    yield rows_accepted(problems, "turns", normalised=facts.normalised)
+    references = {"character_card.character_id": known}
+    yield suite_result(validate_table("chat_turn", rows, references=references, batch=str(day), docs=settings.docs), "turns", settings)
+    yield warning(
+        "characters_have_cards",
+        "turns",
+        passed=not facts.without_card,
+        metadata={
+            "turns": sum(count for _, count in facts.without_card),
+            "characters": markdown_table(["character_id", "turns"], facts.without_card),
+        },
+    )
+    yield warning(
+        "turn_order_follows_time",
+        "turns",
+        passed=not facts.disordered,
+        metadata={
+            "sessions": len(facts.disordered),
+            "first": markdown_table(["session_id", "turn_id", "stands before"], facts.disordered),
+        },
+    )
+    yield dg.MaterializeResult(
+        data_version=dg.DataVersion(facts.version),
+        metadata={
+            "dagster/row_count": rows.num_rows,
+            "sessions": facts.sessions,
+            "replies_missing": rows["reply_text"].null_count,
+            "names_missing": rows["named_entities"].null_count,
+            "first_person_missing": rows["first_person"].null_count,
+            "preview": preview(rows, ["turn_id", "character_id", "model_id", "user_message", "reply_text"]),
+        },
+    )

@@ -1,0 +1,60 @@
+"""The command line: `wh-judge`. One module a command; each parses, calls one function, and prints.
+
+Results go to stdout or --out, everything else to stderr. Exit 0 = done, 1 = done with something to look at, 2 = bad
+usage or input and nothing written. A user's error is one line without a traceback.
+"""
+
+import importlib
+
+import click
+
+from wh_judge import __version__
+from wh_judge.errors import UserError
+
+COMMANDS = ("run", "backfill", "judge", "validate", "rules")
+"""A command is `wh_judge.cli.<name>.command`, imported when it is called, so that --help is quick."""
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(f"wh_judge.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, HELP[name]) for name in COMMANDS])
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except UserError as error:
+            click.echo(f"wh-judge: {error}", err=True)
+            ctx.exit(2)
+
+
+HELP = {
+    "run": "Materialise what is missing or stale and show the result.",
+    "backfill": "Materialise the days FROM to TO in order.",
+    "judge": "Judge files, without Dagster and without a warehouse.",
+    "validate": "Hold a file of verdicts from anywhere against the log.",
+    "rules": "Show the rules and their documentation.",
+}
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="wh-judge")
+def main() -> None:
+    """Judge by rules whether each reply in a chat log kept to its character's card.
+
+    \b
+    Examples:
+      wh-judge run
+      wh-judge judge --turns turns.jsonl --cards cards.json --lexicon lexicon.csv --out verdicts.jsonl
+      wh-judge rules speech
+    """

@@ -1,0 +1,32 @@
+"""`wh-judge backfill`"""
+
+import datetime as dt
+import sys
+
+import click
+
+from wh_judge.cli import HELP
+from wh_judge.cli.progress import bar
+from wh_judge.cli.run import show
+from wh_judge.errors import UserError
+from wh_judge.settings import load_settings
+
+_DAY = click.DateTime(["%Y-%m-%d"])
+
+
+@click.command(name="backfill", help=HELP["backfill"])
+@click.argument("first", metavar="FROM", type=_DAY)
+@click.argument("last", metavar="TO", type=_DAY)
+@click.option("--inputs", type=click.Path(), help="Folder of cards, lexicon, turns and gold [WH_JUDGE_INPUTS].")
+@click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
+def command(first: dt.datetime, last: dt.datetime, inputs: str | None, data: str | None, as_json: bool) -> None:
+    """Materialise the days FROM to TO (YYYY-MM-DD, both included) that have turns."""
+    from wh_judge.run import run_range
+
+    if first > last:
+        raise UserError(f"FROM {first:%Y-%m-%d} lies after TO {last:%Y-%m-%d}; swap them")
+    settings = load_settings(inputs=inputs, data=data)
+    with bar() as progress:
+        result = run_range(settings, first.date(), last.date(), progress)
+    sys.exit(show(settings, result, as_json))

@@ -1,0 +1,33 @@
+"""The whole graph on one page."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import dagster as dg
+
+# Asset checks by partition are a preview and backfill policies a beta in this version; nothing else is silenced.
+warnings.filterwarnings("ignore", category=dg.PreviewWarning, message=".*partitions_def.*")
+warnings.filterwarnings("ignore", category=dg.BetaWarning, message=".*backfill_policy.*")
+
+from wh_judge.assets import ASSETS  # noqa: E402
+from wh_judge.automation import JOBS  # noqa: E402
+from wh_judge.resources import Warehouse  # noqa: E402
+
+
+def build_definitions(overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
+    """A fresh graph.
+
+    Args:
+        overrides: resources that take the place of the usual ones, by name.
+    """
+    return dg.Definitions(
+        assets=ASSETS,
+        jobs=JOBS,
+        resources={"warehouse": Warehouse()} | dict(overrides or {}),
+        # One process per run: a day's check results, data version and retries then belong to that day alone.
+        executor=dg.in_process_executor,
+    )
+
+
+defs = build_definitions()

@@ -1,0 +1,92 @@
+"""Verdicts to a file, in the output schema: JSONL, JSON, CSV or Parquet by suffix. A file is complete or not there."""
+
+import csv
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from wh_judge.errors import UserError
+from wh_judge.model import Verdict, verdict_document, verdict_from_record
+
+CHUNK = 10_000
+
+
+def write_verdicts(verdicts: pa.Table, path: Path) -> None:
+    """Write verdicts (VERDICT_SCHEMA), one document a row, in turn order.
+
+    In Parquet every evidence value is text, since a column has one type; `wh_judge.model.evidence_value` types it.
+    """
+    if path.suffix.lower() == ".parquet":
+        columns = [name for name in verdicts.schema.names if name in Verdict.model_fields]
+        with _replacing(path) as partial:
+            pq.write_table(verdicts.select(columns), partial, compression="zstd")
+        return
+    write_documents(_documents(verdicts), path, list(Verdict.model_fields))
+
+
+def _documents(verdicts: pa.Table) -> Iterator[dict[str, Any]]:
+    for batch in verdicts.to_batches(max_chunksize=CHUNK):
+        for record in batch.to_pylist():
+            yield verdict_document(verdict_from_record(record))
+
+
+def check_suffix(path: Path) -> None:
+    """Raise a UserError where a file of this name could not be written."""
+    if path.suffix.lower() not in (*WRITERS, ".parquet"):
+        raise UserError(f"{path}: write to a name that ends in {', '.join(WRITERS)} or .parquet")
+    if not path.parent.is_dir():
+        raise UserError(f"{path.parent}: is no folder; make it first")
+
+
+def write_documents(documents: Iterable[Mapping[str, Any]], path: Path, columns: list[str]) -> None:
+    """Write JSON documents by suffix (.jsonl, .json, .csv)."""
+    with _replacing(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+        WRITERS[path.suffix.lower()](documents, file, columns)
+
+
+def _jsonl(documents: Iterable[Mapping[str, Any]], file: TextIO, _columns: list[str]) -> None:
+    for document in documents:
+        file.write(json.dumps(document, ensure_ascii=False) + "\n")
+
+
+def _json(documents: Iterable[Mapping[str, Any]], file: TextIO, _columns: list[str]) -> None:
+    file.write("[")
+    for place, document in enumerate(documents):
+        file.write((",\n" if place else "\n") + json.dumps(document, ensure_ascii=False))
+    file.write("\n]\n")
+
+
+def _csv(documents: Iterable[Mapping[str, Any]], file: TextIO, columns: list[str]) -> None:
+    writer = csv.writer(file)
+    writer.writerow(columns)
+    for document in documents:
+        cells = (document[column] for column in columns)
+        writer.writerow(json.dumps(c, ensure_ascii=False) if isinstance(c, list | dict) else c for c in cells)
+
+
+WRITERS: Mapping[str, Callable[[Iterable[Mapping[str, Any]], TextIO, list[str]], None]] = {
+    ".jsonl": _jsonl,
+    ".json": _json,
+    ".csv": _csv,
+}
+
+
+class _replacing:
+    """A name beside the file to write to; it takes the file's place at the end, or is gone where something failed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.partial = path, path.with_name(f".{path.name}.{os.getpid()}.partial")
+
+    def __enter__(self) -> Path:
+        return self.partial
+
+    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
+        if kind is None:
+            self.partial.replace(self.path)
+        else:
+            self.partial.unlink(missing_ok=True)

@@ -1,0 +1,180 @@
+"""What a person wants to see after a run, as tables in a terminal and as one JSON document."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import duckdb
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from wh_judge.model import VERDICTS
+from wh_judge.settings import Settings
+from wh_judge.store.evaluations import read
+from wh_judge.store.inputs import read_problems
+from wh_judge.validations import VALIDATIONS, ValidationResult
+
+SHORT = dict(zip(VERDICTS[1:], ("말투", "세계관", "금지", "기억"), strict=True))
+"""Heads of narrow columns."""
+PROBLEMS_SHOWN = 12
+DIVERGING_SHOWN = 8
+
+
+def summarise(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    """All that the tables show. What has not run yet is None, never 0."""
+
+    def rows(sql: str) -> list[dict[str, Any]]:
+        return list(connection.sql(sql).to_arrow_table().to_pylist())
+
+    return {
+        "verdicts_by_model": rows("SELECT model_id, verdict, count(*) AS turns FROM verdict GROUP BY ALL ORDER BY ALL"),
+        "unjudged": rows(
+            "SELECT character_id, reason, count(*) AS turns FROM unjudged GROUP BY ALL ORDER BY turns DESC, character_id"
+        ),
+        "validations": rows(
+            """SELECT code, count(*) AS days, sum(looked_at)::BIGINT AS looked_at, sum(passed)::BIGINT AS passed,
+                      sum(failed)::BIGINT AS failed, sum(not_applicable)::BIGINT AS not_applicable
+               FROM validation GROUP BY code ORDER BY code"""
+        ),
+        "days": rows("SELECT day::VARCHAR AS day, version, run_id FROM judged_day ORDER BY day"),
+        "gold_agreement": read(connection, "gold_agreement"),
+        "model_divergence": read(connection, "model_divergence"),
+        "problems": [problem._asdict() for problem in read_problems(connection)],
+    }
+
+
+def print_summary(summary: dict[str, Any], settings: Settings, console: Console) -> None:
+    """The tables, for people."""
+    console.print(_verdicts(summary))
+    console.print(_validations(summary))
+    _print_agreement(summary["gold_agreement"], console)
+    _print_divergence(summary["model_divergence"], console)
+    _print_problems(summary, console)
+    console.print("\n[bold]What to open next[/bold]")
+    console.print("  make ui                          the graph, its checks and its history in the Dagster UI")
+    console.print("  wh-judge rules                   what the rules are and why")
+    console.print(f"  {escape(str(settings.docs / 'index.html'))}   Data Docs of the tables", soft_wrap=True)
+    console.print(f"  {escape(str(settings.published))}   read-only snapshots for analysts (DuckDB)", soft_wrap=True)
+
+
+def _table(title: str, *columns: str, text: int = 1) -> Table:
+    """A table whose first `text` columns are text and whose others are numbers."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="left" if place < text else "right", no_wrap=place < len(columns) - 1)
+    return table
+
+
+def _verdicts(summary: dict[str, Any]) -> Table:
+    counts = {(row["model_id"], row["verdict"]): row["turns"] for row in summary["verdicts_by_model"]}
+    models = sorted({model for model, _ in counts})
+    table = _table("Verdicts by model", "verdict", *(escape(model) for model in models), "all")
+    for verdict in VERDICTS:
+        found = [counts.get((model, verdict), 0) for model in models]
+        table.add_row(verdict, *map(str, found), str(sum(found)))
+    totals = [sum(counts.get((model, verdict), 0) for verdict in VERDICTS) for model in models]
+    table.add_section()
+    table.add_row("judged turns", *map(str, totals), str(sum(totals)))
+    return table
+
+
+def _validations(summary: dict[str, Any]) -> Table:
+    found = {row["code"]: row for row in summary["validations"]}
+    table = _table("Validations over all days", "validation", "looked at", "passed", "failed", "not applicable")
+    for entry in VALIDATIONS:
+        row = found.get(entry.code)
+        if row is None:
+            table.add_row(entry.code, "not run", "", "", "")
+            continue
+        failed = f"[bold red]{row['failed']}[/bold red]" if row["failed"] else "0"
+        cells = [str(row["looked_at"]), str(row["passed"]), failed, str(row["not_applicable"])]
+        table.add_row(entry.code, *cells)
+    return table
+
+
+def _print_agreement(agreement: dict[str, Any] | None, console: Console) -> None:
+    if agreement is None or agreement["agreement"] is None:
+        reason = "has not run" if agreement is None else "no labelled turn was judged"
+        console.print(f"[bold]Agreement with the labels[/bold]\n  none: {reason}\n")
+        return
+    low, high = agreement["agreement_low"], agreement["agreement_high"]
+    kappa = "not defined" if agreement["kappa"] is None else f"{agreement['kappa']:.3f}"
+    table = _table(
+        f"Agreement with the labels: {agreement['agreed']} of {agreement['found']} = {agreement['agreement']:.1%}"
+        f" (95 % {low:.1%} to {high:.1%}), kappa {kappa}",
+        "verdict",
+        "labels",
+        "judged",
+        "precision",
+        "recall",
+        "F1",
+    )
+    for score in agreement["per_verdict"]:
+        ratios = [score["precision"], score["recall"], score["f1"]]
+        cells = ["–" if ratio is None else f"{ratio:.2f}" for ratio in ratios]
+        table.add_row(score["verdict"], str(score["support"]), str(score["predicted"]), *cells)
+    console.print(table)
+    diverging = agreement["diverging"]
+    table = _table(f"Turns where label and judge differ ({len(diverging)})", "turn", "label", "judge", "note", text=4)
+    for turn in diverging[:DIVERGING_SHOWN]:
+        table.add_row(escape(turn["turn_id"]), turn["label"], turn["verdict"], escape(turn["note"] or ""))
+    if len(diverging) > DIVERGING_SHOWN:
+        table.add_row(f"… {len(diverging) - DIVERGING_SHOWN} more", "", "", "")
+    console.print(table)
+
+
+def _print_divergence(divergence: dict[str, Any] | None, console: Console) -> None:
+    if divergence is None or not divergence["prompts"]:
+        reason = "has not run" if divergence is None else "no prompt was answered by all models"
+        console.print(f"[bold]Divergence by model[/bold]\n  none: {reason}\n")
+        return
+    test = divergence["test"]
+    outcome = f"{test['name']} p = {test['p_value']:.2g}" if test["p_value"] is not None else f"no test: {test['reason']}"
+    table = _table(
+        f"Divergence by model on {divergence['prompts']} prompts that all answered ({outcome})",
+        "model",
+        "diverging",
+        "rate",
+        "95 % interval",
+        *SHORT.values(),
+    )
+    for row in divergence["per_model"]:
+        reasons = [str(row["by_reason"].get(verdict, 0)) for verdict in SHORT]
+        rate, interval = f"{row['rate']:.1%}", f"{row['low']:.1%} – {row['high']:.1%}"
+        table.add_row(escape(row["model_id"]), str(row["diverging"]), rate, interval, *reasons)
+    console.print(table)
+    for entry in divergence["left_out"]:
+        console.print(f"  left out: {entry['prompts']} prompts {escape(entry['reason'])}")
+
+
+def _print_problems(summary: dict[str, Any], console: Console) -> None:
+    for row in summary["unjudged"]:
+        console.print(f"[bold yellow]Not judged[/bold yellow] {row['turns']} turns: {escape(row['reason'])}")
+    problems = summary["problems"]
+    if not problems:
+        console.print("[bold]Rejected rows[/bold]\n  none")
+        return
+    rejected = sum(problem["severity"] == "rejected" for problem in problems)
+    console.print(f"[bold yellow]Rejected rows[/bold yellow] {rejected}, noted {len(problems) - rejected}")
+    for problem in problems[:PROBLEMS_SHOWN]:
+        where = problem["file"] if problem["line"] is None else f"{problem['file']}:{problem['line']}"
+        console.print(f"  {escape(where)}  {escape(problem['reason'])}", soft_wrap=True)
+    if len(problems) > PROBLEMS_SHOWN:
+        console.print(f"  … {len(problems) - PROBLEMS_SHOWN} more, in rejected_rows of the warehouse and in --json")
+
+
+def validation_tables(results: Sequence[ValidationResult], shown: int, console: Console) -> None:
+    """The results of validating a file, and the first failing turns of each."""
+    table = _table("Validations", "validation", "looked at", "passed", "failed", "not applicable")
+    for result in results:
+        failed = f"[bold red]{result.failed}[/bold red]" if result.failed else "0"
+        cells = [str(result.looked_at), str(result.passed), failed, str(result.not_applicable)]
+        table.add_row(result.code, *cells)
+    console.print(table)
+    for result in results:
+        for failure in result.failures[:shown]:
+            turn = failure.turn_id or f"row {failure.row}"
+            console.print(f"  {result.code}  {escape(turn)}  {escape(failure.reason)}", soft_wrap=True)
+        if len(result.failures) > shown:
+            console.print(f"  {result.code}  … {len(result.failures) - shown} more, all of them in --json")

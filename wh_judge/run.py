@@ -1,0 +1,125 @@
+"""Runs of the graph from the command line: what is missing or stale, or a range of days, in this one process."""
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import dagster as dg
+
+from wh_judge.definitions import defs
+from wh_judge.ingest import KST, TABLES, TableName, input_path
+from wh_judge.instance import open_instance
+from wh_judge.settings import Settings
+from wh_judge.store import open_warehouse
+from wh_judge.store.days import stale_days
+from wh_judge.store.inputs import ingest_log, is_known
+from wh_judge.store.log import log_days
+from wh_judge.store.schema import number
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how many days are done, and how many there are."""
+
+
+@dataclass
+class RunResult:
+    """What was done."""
+
+    jobs: int = 0
+    """Dagster runs that were launched."""
+    days: list[dt.date] = field(default_factory=list)
+    """Days that were judged."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """What failed, and why, by day or job."""
+    outside: list[dt.date] = field(default_factory=list)
+    """Days with turns that have no partition: before the setting first_day, or in the future."""
+
+
+def run_stale(settings: Settings, progress: Progress) -> RunResult:
+    """Materialise what is missing or no longer follows from its inputs; nothing where nothing changed."""
+    result = RunResult()
+    with open_instance(settings) as instance:
+        with open_warehouse(settings.warehouse) as connection:
+            small = [TABLES["character_card"], TABLES["topic_lexicon"]]
+            changed = [t for t in small if not is_known(connection, t, _path(settings, t.name))]
+        if changed:
+            progress("cards and lexicon", 0, 0)
+            _execute(result, instance, "inputs", "inputs")
+        with open_warehouse(settings.warehouse) as connection:
+            progress("log files", 0, 0)
+            ingest_log(connection, _path(settings, "chat_turn"))
+            stale = stale_days(connection, settings.rules)
+        _judge(result, instance, stale, settings, progress)
+        with open_warehouse(settings.warehouse) as connection:
+            gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
+            relabelled = gold is not None and not is_known(connection, TABLES["gold_label"], gold)
+            evaluated = number(connection, "SELECT count(*) FROM evaluation") > 0
+        if result.jobs or relabelled or not evaluated:
+            progress("evaluations", 0, 0)
+            _execute(result, instance, "evaluations", "evaluations")
+    return result
+
+
+def run_range(settings: Settings, first: dt.date, last: dt.date, progress: Progress) -> RunResult:
+    """Materialise every day from `first` to `last` that has turns, and then the evaluations."""
+    result = RunResult()
+    with open_instance(settings) as instance:
+        progress("cards and lexicon", 0, 0)
+        _execute(result, instance, "inputs", "inputs")
+        with open_warehouse(settings.warehouse) as connection:
+            progress("log files", 0, 0)
+            ingest_log(connection, _path(settings, "chat_turn"))
+            days = [day for day in log_days(connection) if first <= day <= last]
+        _judge(result, instance, days, settings, progress)
+        progress("evaluations", 0, 0)
+        _execute(result, instance, "evaluations", "evaluations")
+    return result
+
+
+def _path(settings: Settings, name: TableName) -> Path:
+    path = input_path(settings.inputs, TABLES[name])
+    assert path is not None
+    return path
+
+
+def _judge(
+    result: RunResult, instance: dg.DagsterInstance, days: Sequence[dt.date], settings: Settings, progress: Progress
+) -> None:
+    today = dt.datetime.now(KST).date()
+    result.outside = [day for day in days if not settings.first_day <= day <= today]
+    days = [day for day in days if day not in result.outside]
+    for done, day in enumerate(days):
+        progress(str(day), done, len(days))
+        if _execute(result, instance, "day", str(day), partition_key=str(day)):
+            result.days.append(day)
+    if days:
+        progress("days judged", len(days), len(days))
+
+
+def _execute(
+    result: RunResult, instance: dg.DagsterInstance, job: str, name: str, partition_key: str | None = None
+) -> bool:
+    outcome = defs.resolve_job_def(job).execute_in_process(
+        instance=instance,
+        partition_key=partition_key,
+        raise_on_error=False,
+        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+    )
+    result.jobs += 1
+    if not outcome.success:
+        result.failed[name] = _reason(outcome)
+    return outcome.success
+
+
+def _reason(outcome: dg.ExecuteInProcessResult) -> str:
+    """The failing step's own words, in one line."""
+    for event in outcome.filter_events(lambda event: event.is_step_failure):
+        data = event.step_failure_data
+        error = data.error
+        while error is not None and error.cause is not None:
+            error = error.cause
+        if data.user_failure_data is not None and data.user_failure_data.description:
+            return data.user_failure_data.description
+        if error is not None:
+            return f"{event.step_key}: {error.message.strip()}".replace("\n", " ")
+    return "the run failed before its first step"

@@ -1,0 +1,55 @@
+"""What the evaluations read, and the documents that they leave."""
+
+import datetime as dt
+import json
+from typing import Any, Literal
+
+import duckdb
+import pyarrow as pa
+from pydantic import BaseModel
+
+from wh_judge.store.schema import one
+
+EvaluationName = Literal["gold_agreement", "model_divergence"]
+
+
+def read_judged(connection: duckdb.DuckDBPyConnection) -> tuple[pa.Table, pa.Table]:
+    """Of all days: verdicts (turn_id, character_id, model_id, verdict, summary) and unjudged turns (turn_id, reason).
+
+    Only labelled turns are read; nothing else can be found by a label.
+    """
+    return (
+        connection.sql(
+            """SELECT turn_id, character_id, model_id, verdict, summary FROM verdict
+               SEMI JOIN gold_label USING (turn_id)"""
+        ).to_arrow_table(),
+        connection.sql("SELECT turn_id, reason FROM unjudged SEMI JOIN gold_label USING (turn_id)").to_arrow_table(),
+    )
+
+
+def read_prompted(connection: duckdb.DuckDBPyConnection) -> tuple[pa.Table, pa.Table]:
+    """Turns that answered a shared prompt (turn_id, prompt_id, model_id), and their verdicts (turn_id, verdict)."""
+    return (
+        connection.sql(
+            "SELECT turn_id, prompt_id, model_id FROM chat_turn WHERE prompt_id IS NOT NULL"
+        ).to_arrow_table(),
+        connection.sql(
+            """SELECT turn_id, verdict FROM verdict
+               SEMI JOIN (SELECT turn_id FROM chat_turn WHERE prompt_id IS NOT NULL) USING (turn_id)"""
+        ).to_arrow_table(),
+    )
+
+
+def keep(connection: duckdb.DuckDBPyConnection, name: EvaluationName, result: BaseModel, run_id: str) -> None:
+    """Keep the newest document of an evaluation with the run that made it; an equal one stays as it is."""
+    document = result.model_dump_json()
+    known = one(connection, "SELECT document FROM evaluation WHERE name = ?", [name])
+    if known is None or json.loads(known[0]) != json.loads(document):
+        now = dt.datetime.now(dt.UTC)
+        connection.execute("INSERT OR REPLACE INTO evaluation VALUES (?, ?, ?, ?)", [name, document, run_id, now])
+
+
+def read(connection: duckdb.DuckDBPyConnection, name: EvaluationName) -> dict[str, Any] | None:
+    """The newest document of an evaluation; None before it has run."""
+    row = one(connection, "SELECT document FROM evaluation WHERE name = ?", [name])
+    return json.loads(row[0]) if row else None

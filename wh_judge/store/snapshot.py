@@ -1,0 +1,67 @@
+"""Publication: an immutable DuckDB file for readers, written aside and renamed."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from wh_judge.store.inputs import table_version
+from wh_judge.store.schema import PUBLISHED, number
+
+CURRENT = "current"
+"""The file that names the newest snapshot."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A published snapshot."""
+
+    id: str
+    path: Path
+    written: bool
+    """False where a snapshot of the same contents was there already."""
+    rows: dict[str, int]
+
+
+def publish(connection: duckdb.DuckDBPyConnection, folder: Path, *, keep: int) -> Snapshot:
+    """Copy what readers need into `folder/<id>.duckdb`, name it in `folder/current`, and drop all but the newest.
+
+    Args:
+        connection: the warehouse.
+        folder: where snapshots lie; made if it is missing.
+        keep: how many snapshots stay, this one included.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256()
+    for name, order in PUBLISHED.items():
+        digest.update(table_version(connection, f"SELECT * FROM {name}", order).encode())
+    snapshot_id = digest.hexdigest()[:16]
+    path = folder / f"{snapshot_id}.duckdb"
+    written = not path.exists()
+    if written:
+        partial = folder / f".{snapshot_id}.{os.getpid()}.partial"
+        partial.unlink(missing_ok=True)
+        connection.execute(f"ATTACH '{str(partial).replace(chr(39), chr(39) * 2)}' AS snapshot")
+        try:
+            for name, order in PUBLISHED.items():
+                connection.execute(f"CREATE TABLE snapshot.{name} AS SELECT * FROM {name} ORDER BY {order}")
+        finally:
+            connection.execute("DETACH snapshot")
+        partial.rename(path)
+    path.touch()
+    pointer = folder / f".{CURRENT}.{os.getpid()}"
+    pointer.write_text(snapshot_id + "\n", encoding="utf-8")
+    pointer.rename(folder / CURRENT)
+    _drop_old(folder, snapshot_id, keep)
+    rows = {name: number(connection, f"SELECT count(*) FROM {name}") for name in PUBLISHED}
+    return Snapshot(snapshot_id, path, written, rows)
+
+
+def _drop_old(folder: Path, current: str, keep: int) -> None:
+    snapshots = sorted(folder.glob("*.duckdb"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
+    for file in [file for file in snapshots if file.stem != current][keep - 1 :]:
+        file.unlink(missing_ok=True)
+    for file in folder.glob(".*.partial"):
+        file.unlink(missing_ok=True)

@@ -1,0 +1,154 @@
+"""Validates one batch of a table with Great Expectations, which takes seconds to import and is imported on first use."""
+
+import logging
+import os
+import threading
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from wh_judge.suites.check import REFERENCES, Check
+from wh_judge.suites.declared import SUITES
+from wh_judge.suites.frames import rows_frame, types_frame, usable_columns
+from wh_judge.suites.result import EXAMPLES, ExpectationResult, SuiteResult, TableName, visible
+
+if TYPE_CHECKING:
+    from great_expectations.core import ExpectationValidationResult
+
+NO_REFERENCES: Mapping[str, Collection[str]] = MappingProxyType({})
+
+_ONE_AT_A_TIME = threading.Lock()
+"""Great Expectations keeps its current context, and Python its warning filters, once per process."""
+
+
+def validate_table(
+    table: TableName,
+    rows: pa.Table,
+    *,
+    references: Mapping[str, Collection[str]] = NO_REFERENCES,
+    batch: str,
+    docs: Path | None = None,
+) -> SuiteResult:
+    """Validates `rows`, one batch of `table`, and writes its page under `docs` where that is given.
+
+    `references` holds the known keys of other tables by `table.column`; expectations whose keys are missing are left
+    out and named in the result. `verdict` compares with `chat_turn.turn_id`, `character_card.character_id`,
+    `topic_lexicon.term`, `topic_lexicon.topic` and `mention.turn_id` (the turns of any day that named somebody),
+    `chat_turn` with `character_card.character_id`, `character_card` with `topic_lexicon.topic`.
+
+    A missing column, or one of another type, fails the expectations that read it. The page of the same table and batch
+    is overwritten; the index is `build_index`'s.
+
+    Raises ValueError where `batch` is blank or `references` names no column that holds keys.
+    """
+    if not batch.strip():
+        raise ValueError("batch is blank: name the day or version that is validated")
+    if unknown := sorted(set(references) - REFERENCES):
+        raise ValueError(
+            f"references names {unknown[0]}, which holds no keys; it may be {', '.join(sorted(REFERENCES))}"
+        )
+    suite = SUITES[table]
+    checks = [check for check in suite.checks if check.reference is None or check.reference in references]
+    usable, problems = usable_columns(suite, rows)
+    on_rows = [check for check in checks if check.frame == "rows"]
+    frames = {"types": types_frame(suite, rows), "rows": rows_frame(suite, on_rows, rows.select(usable), references)}
+    with _ONE_AT_A_TIME, _quiet():
+        outcomes = _evaluate(checks, frames)
+        expectations = tuple(_result(check, outcomes[check.name], problems) for check in checks)
+        result = SuiteResult(
+            table=table,
+            batch=batch,
+            success=all(one.success for one in expectations),
+            rows=rows.num_rows,
+            expectations=expectations,
+            not_checked=tuple(check.name for check in suite.checks if check not in checks),
+        )
+        if docs is None:
+            return result
+        from wh_judge.suites.pages import write_page
+
+        return write_page(result, [outcomes[check.name] for check in checks], docs)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Nothing on stderr: what an expectation has to say stands in its result. No usage statistics either."""
+    os.environ["GX_ANALYTICS_ENABLED"] = "false"
+    logger = logging.getLogger("great_expectations")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)
+
+
+def _evaluate(checks: Sequence[Check], frames: Mapping[str, pa.Table]) -> dict[str, "ExpectationValidationResult"]:
+    """What Great Expectations makes of the checks, by check name."""
+    import great_expectations as gx
+    import pandas as pd
+    from great_expectations.data_context.types.base import (
+        DataContextConfig,
+        InMemoryStoreBackendDefaults,
+        ProgressBarsConfig,
+    )
+
+    context = gx.get_context(
+        mode="ephemeral",
+        project_config=DataContextConfig(
+            store_backend_defaults=InMemoryStoreBackendDefaults(),
+            progress_bars=ProgressBarsConfig(globally=False),
+            analytics_enabled=False,
+        ),
+    )
+    text = {pa.string(): pd.ArrowDtype(pa.string())}
+    source = context.data_sources.add_pandas("tables")
+    outcomes: dict[str, ExpectationValidationResult] = {}
+    for name, frame in frames.items():
+        expectations = [
+            getattr(gx.expectations, check.expectation)(
+                **check.arguments,
+                description=check.name,
+                severity="critical" if check.severity == "error" else "warning",
+                meta={"name": check.name},
+            )
+            for check in checks
+            if check.frame == name
+        ]
+        run = gx.ValidationDefinition(
+            name=name,
+            data=source.add_dataframe_asset(name).add_batch_definition_whole_dataframe(name),
+            suite=context.suites.add(gx.ExpectationSuite(name, expectations=expectations)),
+        ).run(
+            batch_parameters={"dataframe": frame.to_pandas(types_mapper=text.get)},
+            result_format={"result_format": "BASIC", "partial_unexpected_count": EXAMPLES},
+        )
+        outcomes |= {one.expectation_config.meta["name"]: one for one in run.results if one.expectation_config}
+    return outcomes
+
+
+def _result(check: Check, outcome: "ExpectationValidationResult", problems: Mapping[str, str]) -> ExpectationResult:
+    """The outcome for people. An expectation that reads a column that is missing or of another type always fails."""
+    info: dict[str, Any] = outcome.exception_info or {}
+    errors = [info] if "raised_exception" in info else list(info.values())
+    messages = [problems[column] for column in check.needs if column in problems]
+    messages += [str(error["exception_message"]) for error in errors if error["raised_exception"]]
+    found = outcome.result or {}
+    mismatched = found.get("details", {}).get("mismatched", {})
+    columns = [f"{kind}: {name}" for kind in ("missing", "unexpected") for name in mismatched.get(kind, ())]
+    return ExpectationResult(
+        name=check.name,
+        column=check.column,
+        success=bool(outcome.success) and not messages,
+        unexpected_count=len(columns) or found.get("unexpected_count", 0),
+        unexpected=tuple(visible(one) for one in (columns or found.get("partial_unexpected_list", ()))[:EXAMPLES]),
+        severity=check.severity,
+        message=visible(messages[0]) if messages else None,
+    )

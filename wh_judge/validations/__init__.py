@@ -1,0 +1,92 @@
+"""The ten validations, and the two that stand over them: verdicts from anywhere, held against the log.
+
+Here belong: what makes a verdict sound, judged claim by claim with the references of `wh_judge.rules`. `VALIDATIONS` is
+the only place where they are registered. `shape` looks at a claim alone, `recomputed` at what follows from the log,
+`evidence` at what is cited, `summary` at the sentence.
+
+Here does not belong: the kernel (a validation never calls it), files, tables and Dagster.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from wh_judge.validations.claim import claim_from_record
+from wh_judge.validations.evidence import EVIDENCE_FIELD, EVIDENCE_VALUE
+from wh_judge.validations.recomputed import NULLS_SKIPPED, OFF_CANON, PRECEDENCE, RECALL, SPEECH_REREAD, TOUCHED
+from wh_judge.validations.shape import REQUIRED_FILLED, SCHEMA, VERDICT_VALUE
+from wh_judge.validations.subject import Log, Subject
+from wh_judge.validations.summary import SUMMARY
+from wh_judge.validations.validation import Failure, Validation, ValidationResult, joined, named
+
+__all__ = [
+    "MODEL_OUTPUT",
+    "VALIDATIONS",
+    "Failure",
+    "Log",
+    "Validation",
+    "ValidationResult",
+    "claim_from_record",
+    "validate",
+]
+
+VALIDATIONS: tuple[Validation, ...] = (
+    VERDICT_VALUE,
+    REQUIRED_FILLED,
+    SPEECH_REREAD,
+    OFF_CANON,
+    TOUCHED,
+    RECALL,
+    NULLS_SKIPPED,
+    EVIDENCE_FIELD,
+    EVIDENCE_VALUE,
+    SUMMARY,
+    PRECEDENCE,
+    SCHEMA,
+)
+"""The ten by their numbers, then the two without."""
+
+MODEL_OUTPUT: tuple[Validation, ...] = tuple(validation for validation in VALIDATIONS if validation.model_output)
+"""Those that are also run alone, on what a language model returns for one turn."""
+
+
+def validate(
+    claims: Iterable[Mapping[str, Any]], log: Log, validations: Sequence[Validation] = VALIDATIONS
+) -> list[ValidationResult]:
+    """Hold every claim against the log.
+
+    Args:
+        claims: n verdicts as JSON documents, from anywhere; evidence rows may carry `key`, the key of the row they
+            cite. Whatever is wrong with one is a reason to fail and never an error.
+        log: what the claims are about.
+        validations: those to run.
+
+    Returns:
+        One result per validation, in their order, each over all n claims.
+    """
+    judges = [validation.judge for validation in validations]
+    skipped = [0] * len(judges)
+    failures: list[list[Failure]] = [[] for _ in judges]
+    first_rows: dict[str, int] = {}
+    row = 0
+    for row, claim in enumerate(claims, start=1):
+        subject = Subject(row, claim, log, first_rows)
+        for place, judge in enumerate(judges):
+            reasons = judge(subject)
+            if reasons is None:
+                skipped[place] += 1
+            elif reasons:
+                failures[place].append(Failure(named(subject.turn_id), row, joined(reasons)))
+    return [
+        ValidationResult(
+            number=validation.number,
+            code=validation.code,
+            title=validation.title,
+            description=validation.description,
+            looked_at=row,
+            passed=row - skipped[place] - len(failures[place]),
+            failed=len(failures[place]),
+            not_applicable=skipped[place],
+            failures=tuple(failures[place]),
+        )
+        for place, validation in enumerate(validations)
+    ]
