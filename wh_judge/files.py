@@ -28,7 +28,9 @@ def read_log_table(path: Path) -> Batch:
             problems += batch.problems
             normalised += batch.normalised
             places.append(
-                pa.table({"number": [number] * len(batch.lines), "file": [name] * len(batch.lines), "line": batch.lines})
+                pa.table(
+                    {"number": [number] * len(batch.lines), "file": [name] * len(batch.lines), "line": batch.lines}
+                )
             )
     rows = pa.concat_tables(tables)
     with duckdb.connect() as connection:
@@ -39,9 +41,7 @@ def read_log_table(path: Path) -> Batch:
     return Batch(rows, [], problems, normalised)
 
 
-def _latest(
-    connection: duckdb.DuckDBPyConnection, rows: pa.Table, places: pa.Table
-) -> tuple[pa.Table, list[Problem]]:
+def _latest(connection: duckdb.DuckDBPyConnection, rows: pa.Table, places: pa.Table) -> tuple[pa.Table, list[Problem]]:
     for column in places.schema.names:
         rows = rows.append_column(column, places[column])
     connection.register("rows", rows)

@@ -123,7 +123,9 @@ def _read_json(path: Path, _columns: Columns) -> Iterator[Record]:
         try:
             value, end = _DECODER.raw_decode(text, position)
         except (ValueError, RecursionError) as error:
-            yield Record(line, None, f"is no JSON from here on, perhaps cut off: {_json_reason(error)}", text[position:])
+            yield Record(
+                line, None, f"is no JSON from here on, perhaps cut off: {_json_reason(error)}", text[position:]
+            )
             return
         yield _record(line, value, text[position:end])
         position = _skip_space(text, end)
@@ -215,7 +217,9 @@ def _read_parquet(path: Path, _columns: Columns) -> Iterator[Record]:
             for batch in file.iter_batches(batch_size=8192):
                 for value in _batch_values(batch):
                     line += 1
-                    yield _record(line, value, "") if value is not None else Record(line, None, "holds text not in UTF-8")
+                    yield (
+                        _record(line, value, "") if value is not None else Record(line, None, "holds text not in UTF-8")
+                    )
     except (pa.ArrowException, OSError) as error:
         where = f"cannot be read after row {line}" if line else "is no Parquet file"
         yield Record(None, None, f"{where}; it may be cut off ({str(error).splitlines()[0][:200]})")

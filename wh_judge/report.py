@@ -130,7 +130,11 @@ def _print_divergence(divergence: dict[str, Any] | None, console: Console) -> No
         console.print(f"[bold]Divergence by model[/bold]\n  none: {reason}\n")
         return
     test = divergence["test"]
-    outcome = f"{test['name']} p = {test['p_value']:.2g}" if test["p_value"] is not None else f"no test: {test['reason']}"
+    outcome = (
+        f"{test['name']} p = {test['p_value']:.2g}"
+        if test["p_value"] is not None
+        else f"no test: {test['not_computed']}"
+    )
     table = _table(
         f"Divergence by model on {divergence['prompts']} prompts that all answered ({outcome})",
         "model",

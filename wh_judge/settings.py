@@ -66,7 +66,9 @@ def load_settings(**flags: Any) -> Settings:
     except ValidationError as error:
         detail = error.errors()[0]
         name = str(detail["loc"][0]) if detail["loc"] else "endings"
-        source = "flag" if name in given else ENVIRONMENT.get(name) if name in environment else f"{file} [tool.wh_judge]"
+        source = (
+            "flag" if name in given else ENVIRONMENT.get(name) if name in environment else f"{file} [tool.wh_judge]"
+        )
         raise UserError(f"{source}: {name}: {detail['msg']}") from None
     # Absolute, so that a run started elsewhere by the Dagster daemon means the same folders.
     return settings.model_copy(update={"data": settings.data.absolute(), "inputs": settings.inputs.absolute()})

@@ -51,7 +51,9 @@ def cards(warehouse: Warehouse) -> Events:
             "dagster/row_count": batch.rows.num_rows,
             "public_characters": sum(batch.rows["public"].to_pylist()),
             "speech_level_left_open": batch.rows["honorific_rule"].null_count,
-            "preview": preview(batch.rows, ["character_id", "name", "honorific_rule", "first_person", "canon_entities"]),
+            "preview": preview(
+                batch.rows, ["character_id", "name", "honorific_rule", "first_person", "canon_entities"]
+            ),
         },
     )
 
@@ -79,7 +81,9 @@ def lexicon(warehouse: Warehouse) -> Events:
         batch = replace_table(connection, table, path)
         version = table_version(connection, "SELECT * FROM topic_lexicon", "position")
     yield rows_accepted(batch.problems, "lexicon", normalised=batch.normalised)
-    yield suite_result(validate_table("topic_lexicon", batch.rows, batch="all", docs=settings.docs), "lexicon", settings)
+    yield suite_result(
+        validate_table("topic_lexicon", batch.rows, batch="all", docs=settings.docs), "lexicon", settings
+    )
     topics = Counter(batch.rows["topic"].to_pylist())
     yield dg.MaterializeResult(
         data_version=dg.DataVersion(version),

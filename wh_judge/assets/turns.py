@@ -60,7 +60,9 @@ def turns(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
         known = log.character_ids(connection)
     yield rows_accepted(problems, "turns", normalised=facts.normalised)
     references = {"character_card.character_id": known}
-    yield suite_result(validate_table("chat_turn", rows, references=references, batch=str(day), docs=settings.docs), "turns", settings)
+    yield suite_result(
+        validate_table("chat_turn", rows, references=references, batch=str(day), docs=settings.docs), "turns", settings
+    )
     yield warning(
         "characters_have_cards",
         "turns",

@@ -97,9 +97,7 @@ def verdicts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
                 "chat_turn.turn_id": set(inputs.turns["turn_id"].to_pylist()),
                 "character_card.character_id": set(inputs.cards["character_id"].to_pylist()),
             }
-            suites.append(
-                validate_table("verdict", rows, references=references, batch=str(day), docs=settings.docs)
-            )
+            suites.append(validate_table("verdict", rows, references=references, batch=str(day), docs=settings.docs))
             hard = [e for e in suites[0].expectations if not e.success and e.severity == "error"]
             return validate(map(claim_from_record, rows.to_pylist()), log), not hard
 

@@ -21,9 +21,7 @@ _FILE = click.Path(exists=True, path_type=Path)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Where the verdicts go, by suffix.")
 @click.option("--rejects", type=click.Path(path_type=Path), help="Where rows and turns that got no verdict go.")
 @click.option("--fail-on", type=click.Choice(VERDICTS), multiple=True, help="Exit with 1 where this verdict occurs.")
-def command(
-    turns: Path, cards: Path, lexicon: Path, out: Path, rejects: Path | None, fail_on: tuple[str, ...]
-) -> None:
+def command(turns: Path, cards: Path, lexicon: Path, out: Path, rejects: Path | None, fail_on: tuple[str, ...]) -> None:
     """Judge files.
 
     \b

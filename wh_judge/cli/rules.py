@@ -26,7 +26,11 @@ def command(code: str | None, as_json: bool) -> None:
     for place, document in enumerate(documents):
         click.echo(("\n" if place else "") + click.style(f"{document['code']}  {document['verdict']}", bold=True))
         for name in ("what", "why", "reference"):
-            click.echo(click.wrap_text(document[name], width=100, initial_indent=f"  {name + ':':<11}", subsequent_indent=" " * 13))
+            click.echo(
+                click.wrap_text(
+                    document[name], width=100, initial_indent=f"  {name + ':':<11}", subsequent_indent=" " * 13
+                )
+            )
         for name in ("breaks", "keeps"):
             click.echo(f"  {name + ':':<11}{document[name]['reply_text']}")
             click.echo(f"{'':13}{document[name]['verdict']}: {document[name]['summary']}")

@@ -33,7 +33,9 @@ def open_warehouse(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         connection = opened.__enter__()
     except duckdb.IOException as error:
         if "lock" in str(error).lower():
-            raise UserError(f"{path}: another process has the warehouse open ({_holder(error)}); wait for it to end") from None
+            raise UserError(
+                f"{path}: another process has the warehouse open ({_holder(error)}); wait for it to end"
+            ) from None
         raise UserError(f"{path}: is no DuckDB file that can be opened: {str(error).splitlines()[0]}") from None
     try:
         connection.execute("SET TimeZone = 'Asia/Seoul'")

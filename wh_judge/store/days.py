@@ -66,12 +66,12 @@ def read_inputs(connection: duckdb.DuckDBPyConnection, day: dt.date, settings: R
 def inputs_version(connection: duckdb.DuckDBPyConnection, day: dt.date, settings: RuleSettings) -> str:
     """Hash of everything that the day is judged from: its turns, their cards, the lexicon, the settings, the mentions
     of other days, and the rules. Each part shows in it, so that two versions tell which part differs."""
-    parts = {
-        "turns": f"SELECT turn_id, row_hash FROM turn_row WHERE is_current AND day = DATE '{day}'",
-        "cards": f"SELECT character_id, version FROM ({_cards_sql(day)})",
-        "earlier": f"SELECT session_id, entity, turn_id, reply_text FROM ({_earlier_sql(day)})",
+    turns = f"SELECT turn_id, row_hash FROM turn_row WHERE is_current AND day = DATE '{day}'"
+    versions = {
+        "turns": table_version(connection, turns, "turn_id"),
+        "cards": table_version(connection, _cards_sql(day), "character_id"),
+        "earlier": table_version(connection, _earlier_sql(day), "session_id, entity"),
     }
-    versions = {name: table_version(connection, sql, "ALL") for name, sql in parts.items()}
     versions["lexicon"] = _lexicon_version(connection)
     versions["settings"] = hashlib.md5(settings_version(settings).encode()).hexdigest()
     versions["rules"] = rules_version()
@@ -212,7 +212,9 @@ def read_verdicts(connection: duckdb.DuckDBPyConnection, day: dt.date) -> pa.Tab
 def read_unjudged(connection: duckdb.DuckDBPyConnection, day: dt.date) -> pa.Table:
     """The day's turns that could not be judged, in UNJUDGED_SCHEMA."""
     return arrow(
-        connection, f"SELECT {names(UNJUDGED_SCHEMA)} FROM unjudged WHERE day = DATE '{day}' ORDER BY turn_id", UNJUDGED_SCHEMA
+        connection,
+        f"SELECT {names(UNJUDGED_SCHEMA)} FROM unjudged WHERE day = DATE '{day}' ORDER BY turn_id",
+        UNJUDGED_SCHEMA,
     )
 
 

@@ -34,7 +34,9 @@ def ingest_log(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
         with file.open("rb") as content:
             sha256 = hashlib.file_digest(content, "sha256").hexdigest()
         if known and known[0] == sha256:
-            connection.execute("UPDATE log_file SET size = ?, mtime_ns = ? WHERE name = ?", [stat.st_size, stat.st_mtime_ns, name])
+            connection.execute(
+                "UPDATE log_file SET size = ?, mtime_ns = ? WHERE name = ?", [stat.st_size, stat.st_mtime_ns, name]
+            )
             continue
         with transaction(connection):
             _replace_file(connection, file, name, [sha256, stat.st_size, stat.st_mtime_ns])

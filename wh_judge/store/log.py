@@ -51,7 +51,7 @@ def day_facts(connection: duckdb.DuckDBPyConnection, day: dt.date) -> DayFacts:
     where = f"WHERE day = DATE '{day}'"
     return DayFacts(
         version=table_version(
-            connection, f"SELECT turn_id, row_hash FROM turn_row WHERE is_current AND day = DATE '{day}'", "ALL"
+            connection, f"SELECT turn_id, row_hash FROM turn_row WHERE is_current AND day = DATE '{day}'", "turn_id"
         ),
         sessions=number(connection, f"SELECT count(DISTINCT session_id) FROM chat_turn {where}"),
         normalised=number(connection, "SELECT sum(normalised) FROM log_file"),

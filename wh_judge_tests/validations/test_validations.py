@@ -11,7 +11,8 @@ import pytest
 from wh_judge.model import VERDICTS
 from wh_judge.rules.hedge import NOTE_CODES
 from wh_judge.validations import MODEL_OUTPUT, VALIDATIONS, claim_from_record, validate
-from wh_judge_tests.validations.damages import DAMAGES, Damage
+from wh_judge_tests.validations.damage import Damage
+from wh_judge_tests.validations.damages import DAMAGES
 from wh_judge_tests.validations.states import STATE, State, all_failures, claim_about, results, worked, worked_claims
 
 LOG = STATE.log()
@@ -49,7 +50,9 @@ def test_exactly_the_damaged_turn_is_named(damage: Damage) -> None:
     claim = claim_about(claims, damage.turn_id)
     damage.change(claim)
     result = results(claims, LOG)[damage.code]
-    assert [(failure.turn_id, failure.row) for failure in result.failures] == [(damage.turn_id, claims.index(claim) + 1)]
+    assert [(failure.turn_id, failure.row) for failure in result.failures] == [
+        (damage.turn_id, claims.index(claim) + 1)
+    ]
     assert damage.says in result.failures[0].reason
 
 
