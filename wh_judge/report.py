@@ -27,10 +27,11 @@ def summarise(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     def rows(sql: str) -> list[dict[str, Any]]:
         return list(connection.sql(sql).to_arrow_table().to_pylist())
 
+    by_model = "SELECT model_id, verdict, count(*) AS turns FROM verdict GROUP BY ALL ORDER BY ALL"
     return {
-        "verdicts_by_model": rows("SELECT model_id, verdict, count(*) AS turns FROM verdict GROUP BY ALL ORDER BY ALL"),
+        "verdicts_by_model": rows(by_model),
         "unjudged": rows(
-            "SELECT character_id, reason, count(*) AS turns FROM unjudged GROUP BY ALL ORDER BY turns DESC, character_id"
+            "SELECT character_id, reason, count(*) AS turns FROM unjudged GROUP BY ALL ORDER BY turns DESC, reason"
         ),
         "validations": rows(
             """SELECT code, count(*) AS days, sum(looked_at)::BIGINT AS looked_at, sum(passed)::BIGINT AS passed,

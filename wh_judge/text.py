@@ -38,7 +38,7 @@ def has_hangul(text: str) -> bool:
 
 
 def quoted(text: str) -> str:
-    """The text in 「」, cut at `QUOTE_LIMIT`, with brackets of its own turned so that they cannot close the quotation."""
+    """The text in 「」, cut at `QUOTE_LIMIT`, its own brackets turned so that they cannot close the quotation."""
     text = text.translate({ord("「"): "[", ord("」"): "]"})
     return f"「{text[:QUOTE_LIMIT]}…」" if len(text) > QUOTE_LIMIT else f"「{text}」"
 

@@ -39,7 +39,7 @@ def warning(name: str, asset: str, *, passed: bool, metadata: Mapping[str, Any])
 
 
 def suite_result(result: SuiteResult, asset: str, settings: Settings) -> dg.AssetCheckResult:
-    """A Great Expectations suite as one check: an error where a hard expectation fails, a warning where a soft one does."""
+    """A Great Expectations suite as one check: an error where a hard expectation fails, else a warning."""
     failed = [expectation for expectation in result.expectations if not expectation.success]
     hard = any(expectation.severity == "error" for expectation in failed)
     metadata: dict[str, Any] = {

@@ -1,5 +1,7 @@
 """`gold_agreement` and `model_divergence`: the judge beside people, and the models beside one another."""
 
+from typing import Any
+
 import dagster as dg
 
 from wh_judge.assets.checks import rows_accepted
@@ -24,8 +26,8 @@ GROUP = "evaluation"
     kinds={"python", "scipy"},
     pool=POOL,
     automation_condition=dg.AutomationCondition.any_deps_updated() & ~dg.AutomationCondition.in_progress(),
-    description="The judge against the verdicts that creators gave by reading: agreement with its 95 % Wilson interval, "
-    "Cohen's kappa, precision, recall and F1 per verdict, the confusion matrix, and every turn where the two differ.",
+    description="The judge against the verdicts that creators gave by reading: agreement with its 95 % Wilson "
+    "interval, Cohen's kappa, precision, recall and F1 per verdict, the confusion matrix, and every turn where the two differ.",
     check_specs=[dg.AssetCheckSpec("rows_accepted", asset="gold_agreement", description=ROWS_ACCEPTED)],
 )
 def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
@@ -40,7 +42,7 @@ def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> E
         agreement = measure_agreement(gold, *evaluations.read_judged(connection))
         evaluations.keep(connection, "gold_agreement", agreement, context.run_id)
     yield rows_accepted(problems, "gold_agreement", normalised=normalised)
-    metadata: dict[str, object] = {
+    metadata: dict[str, Any] = {
         "labels": agreement.labels,
         "found": agreement.found,
         "not_found": len(agreement.not_found),
@@ -86,7 +88,7 @@ def model_divergence(context: dg.AssetExecutionContext, warehouse: Warehouse) ->
         [m.model_id, m.prompts, m.diverging, _number(m.rate), _number(m.low), _number(m.high)]
         for m in divergence.per_model
     ]
-    metadata: dict[str, object] = {
+    metadata: dict[str, Any] = {
         "models": len(divergence.models),
         "prompts_compared": divergence.prompts,
         "prompts_left_out": sum(entry.prompts for entry in divergence.left_out),

@@ -27,8 +27,8 @@ SUITE = "Great Expectations suite: columns, types, keys, value sets, ranges, ref
     kinds={"duckdb", "python"},
     pool=POOL,
     code_version=str(SCHEMA_VERSION),
-    description="Character cards: how each character speaks (반말 or 존댓말, 나 or 저), which names exist in its world, "
-    "which topics it must not touch, and who is whom to it. Read whole from the inputs; one row per character.",
+    description="Character cards: how each character speaks (반말 or 존댓말, 나 or 저), which names exist in its "
+    "world, which topics it must not touch, and who is whom to it. Read whole from the inputs; one row per character.",
     metadata={"dagster/column_schema": column_schema(CARD_SCHEMA, CharacterCard)},
     check_specs=[
         dg.AssetCheckSpec("rows_accepted", asset="cards", description=ROWS_ACCEPTED),
@@ -64,8 +64,8 @@ def cards(warehouse: Warehouse) -> Events:
     kinds={"duckdb", "python"},
     pool=POOL,
     code_version=str(SCHEMA_VERSION),
-    description="Topic lexicon: terms that betray a topic, in order. The first term of a forbidden topic that stands in "
-    "a reply is the one that its verdict names.",
+    description="Topic lexicon: terms that betray a topic, in order. The first term of a forbidden topic that "
+    "stands in a reply is the one that its verdict names.",
     metadata={"dagster/column_schema": column_schema(LEXICON_SCHEMA, LexiconTerm)},
     check_specs=[
         dg.AssetCheckSpec("rows_accepted", asset="lexicon", description=ROWS_ACCEPTED),

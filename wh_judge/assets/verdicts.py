@@ -74,9 +74,9 @@ _CHECKS = [
     kinds={"duckdb", "python"},
     pool=POOL,
     code_version=rules_version(),
-    description="One verdict per turn: 설정대로 말함, 말투 어긋남, 세계관 밖 고유명사, 금지 소재 접촉 or 앞 회차를 기억 못 함, each with its "
-    "evidence and with what could not be compared. Decided by rules; read back and validated in the transaction that "
-    "writes it. A day in which a validation fails keeps its old verdicts.",
+    description="One verdict per turn: 설정대로 말함, 말투 어긋남, 세계관 밖 고유명사, 금지 소재 접촉 or "
+    "앞 회차를 기억 못 함, each with its evidence and with what could not be compared. Decided by rules; read "
+    "back and validated in the transaction that writes it. A day in which a validation fails keeps its old verdicts.",
     metadata={"dagster/column_schema": column_schema(VERDICT_SCHEMA, Verdict)},
     check_specs=[
         *_CHECKS,
@@ -110,7 +110,8 @@ def verdicts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
     if not result.committed:
         failed = [validation.code for validation in result.validations if not validation.ok] or ["suite"]
         raise dg.Failure(
-            f"{day} keeps its old verdicts: {', '.join(failed)} failed. The failing rows are in failed_row of the warehouse.",
+            f"{day} keeps its old verdicts: {', '.join(failed)} failed; the failing rows are in failed_row of the"
+            " warehouse",
             allow_retries=False,
         )
     yield dg.MaterializeResult(data_version=dg.DataVersion(result.version), metadata=_metadata(rows, unjudged))

@@ -70,11 +70,11 @@ SUMMARY_SQL = f"""
 CANON = Rule(
     code="canon",
     verdict="세계관 밖 고유명사",
-    what="Takes the names that the log lists for the reply (named_entities) and removes the card's canon_entities, exact "
-    "strings. The verdict holds where something is left.",
+    what="Takes the names that the log lists for the reply (named_entities) and removes the card's canon_entities, "
+    "exact strings. The verdict holds where something is left.",
     why="A name that the creator never wrote widens the character's world in one turn, and the next turns build on it.",
-    reference="Off-canon names: named_entities minus canon_entities, exact strings, in the log's order, each once; null "
-    "names are not compared.",
+    reference="Off-canon names: named_entities minus canon_entities, exact strings, in the log's order, each once; "
+    "null names are not compared.",
     breaks=example(
         {"reply_text": "아카데미 학장 리안이 부르셔. 서둘러.", "named_entities": ["리안", "아카데미"]},
         {"canon_entities": ["검술원", "하늘"]},

@@ -85,7 +85,9 @@ def find_hits(replies: pa.StringArray, terms: Sequence[str]) -> tuple[np.ndarray
         # A window of whole replies bounds the list of matches, however common a term is.
         last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + WINDOW_BYTES, side="right")) - 1)
         window = text[offsets[first] : offsets[last]]
-        matches = np.array(automaton.find_matches_as_indexes(window, overlapping=True), dtype=np.int64).reshape(-1, 3)
+        matches = np.array(automaton.find_matches_as_indexes(window.data, overlapping=True), dtype=np.int64).reshape(
+            -1, 3
+        )
         starts, ends = matches[:, 1] + offsets[first], matches[:, 2] + offsets[first]
         reply = np.searchsorted(offsets, starts, side="right") - 1
         inside = ends <= offsets[reply + 1]
@@ -167,8 +169,8 @@ FORBIDDEN = Rule(
     "such term is among the card's forbidden_topics; the first of them in lexicon order is named.",
     why="Creators forbid a topic because one touch of it ends the story, so it is looked at before everything else. A "
     "harmless term that stands earlier in the lexicon never hides a forbidden one.",
-    reference="Forbidden topics: a hit whose topic is in forbidden_topics gives touched_term and touched_topic; without "
-    "one the first hit gives touched_term, and touched_topic is null.",
+    reference="Forbidden topics: a hit whose topic is in forbidden_topics gives touched_term and touched_topic; "
+    "without one the first hit gives touched_term, and touched_topic is null.",
     breaks=example(
         {"reply_text": "요즘 바깥 선거 얘기로 시끄럽더군. 내기까지 걸더라."},
         {"forbidden_topics": ["현실 정치"]},

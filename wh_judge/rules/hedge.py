@@ -99,7 +99,8 @@ NOTES: tuple[Note, ...] = (
             f"로그의 honorific_level은 {quoted(case.turn.honorific_level or '')}인데"
             f" 답장에서 뽑은 말투는 {quoted(findings.speech.level or '')}입니다."
         ),
-        "'로그의 honorific_level은 ' || quoted(honorific_level) || '인데 답장에서 뽑은 말투는 ' || quoted(level) || '입니다.'",
+        "'로그의 honorific_level은 ' || quoted(honorific_level) || '인데 답장에서 뽑은 말투는 '"
+        " || quoted(level) || '입니다.'",
         skips=False,
     ),
     _note(

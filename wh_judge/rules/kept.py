@@ -40,7 +40,8 @@ KEPT = Rule(
     "null cell of every comparison that had to be skipped.",
     why="A turn that was looked at and kept to its card is a result, not the absence of one: it says how much was "
     "compared.",
-    reference="Verdict, first that holds: 금지 소재 접촉, 세계관 밖 고유명사, 말투 어긋남, 앞 회차를 기억 못 함, else 설정대로 말함.",
+    reference="Verdict, first that holds: 금지 소재 접촉, 세계관 밖 고유명사, 말투 어긋남, 앞 회차를 기억 못 함, "
+    "else 설정대로 말함.",
     breaks=example({"reply_text": "검을 잡으세요."}, {}),
     keeps=example({}, {}),
     holds=lambda findings: True,

@@ -143,9 +143,9 @@ _ROLES = {"entity_roles": [{"role": "동생", "entity": "하늘"}]}
 RECALL = Rule(
     code="recall",
     verdict="앞 회차를 기억 못 함",
-    what="Where the user asks about something said before, finds the card's roles in the message (동생, 스승 …) and whom "
-    "they stand for. The verdict holds where an earlier turn of the same session named one of them and this reply does "
-    "not; the earliest such turn is cited, whatever day it lies on.",
+    what="Where the user asks about something said before, finds the card's roles in the message (동생, 스승 …) and "
+    "whom they stand for. The verdict holds where an earlier turn of the same session named one of them and this "
+    "reply does not; the earliest such turn is cited, whatever day it lies on.",
     why="A character that forgets the user's own family two days later breaks the story more than any wrong ending.",
     reference="Recall: only where user_asked_recall is true and user_message is not null; a null or blank reply is not "
     "compared.",

@@ -40,6 +40,9 @@ class RuleSettings(BaseModel):
         return endings
 
 
+DEFAULT_SETTINGS = RuleSettings()
+
+
 class Mention(NamedTuple):
     """The earliest turn of a session that named an entity."""
 
@@ -56,7 +59,7 @@ class Case:
     lexicon: "Lexicon"
     mentions: Mapping[tuple[str, str], Mention] = field(default_factory=dict)
     """The earliest mention in the log by (session_id, entity), this turn's own included."""
-    settings: RuleSettings = RuleSettings()
+    settings: RuleSettings = DEFAULT_SETTINGS
 
 
 @dataclass(frozen=True)
@@ -80,10 +83,10 @@ class Example:
 
 
 def example(
-    turn: Mapping[str, Any],
-    card: Mapping[str, Any],
+    turn: dict[str, Any],
+    card: dict[str, Any],
     lexicon: Sequence[tuple[str, str]] = (),
-    earlier: Sequence[Mapping[str, Any]] = (),
+    earlier: Sequence[dict[str, Any]] = (),
 ) -> Example:
     """An example from only the fields that matter to it; the others are those of a turn that keeps to its card."""
     return Example(

@@ -118,9 +118,9 @@ SUMMARY_SQL = """
 SPEECH = Rule(
     code="speech",
     verdict="말투 어긋남",
-    what="Cuts the reply into sentences at . ? ! and their full-width forms; if the last word of any of them ends with a "
-    "polite ending (요, 죠, 니다, 십시오 unless the settings say otherwise) the reply is 존댓말, else 반말. The verdict "
-    "holds where that differs from the card's honorific_rule, or the log's first_person from the card's.",
+    what="Cuts the reply into sentences at . ? ! and their full-width forms; if the last word of any of them ends with "
+    "a polite ending (요, 죠, 니다, 십시오 unless the settings say otherwise) the reply is 존댓말, else 반말. The "
+    "verdict holds where that differs from the card's honorific_rule, or the log's first_person from the card's.",
     why="A gruff character that turns polite, or calls itself 저 instead of 나, reads like somebody else. The log's "
     "honorific_level is only another program's guess, so the level is read from the reply itself.",
     reference="Mismatch: a compared speech level differs or a compared first person differs; what is null on either "

@@ -133,8 +133,8 @@ def replace_day(
     """Write the day's verdicts, validate what was written, and commit only what passes.
 
     `validate` is given the rows as they were written; it returns the validations' results, and whether all else that
-    must hold does. Where the rows are the same as before, nothing is written. Where a validation fails, the day keeps its old rows and
-    the failing ones are kept in `failed_row`.
+    must hold does. Where the rows are the same as before, nothing is written. Where a validation fails, the day keeps
+    its old rows and the failing ones are kept in `failed_row`.
     """
     day = inputs.day
     connection.register("new_verdicts", judgement.verdicts)

@@ -55,7 +55,8 @@ def problem_of(text: str) -> str | None:
         return f"expected exactly one sentence, found {len(sentences)}{second}"
     word = last_word(sentences[0]) or ""
     if not word.endswith(DEFAULT_ENDINGS):
-        return f"expected a last word that ends with {' / '.join(DEFAULT_ENDINGS)}, found {shown(word.replace(_MASK, '「…」'))}"
+        found = shown(word.replace(_MASK, "「…」"))
+        return f"expected a last word that ends with {' / '.join(DEFAULT_ENDINGS)}, found {found}"
     return None
 
 

@@ -9,7 +9,7 @@ from wh_judge_tests.validations.states import Claim
 Change = Callable[[Claim], Any]
 
 Table = dict[str, list[tuple[str, str, Change, str]]]
-"""By the code of a validation: the damage's name, the turn whose claim it is done to, the change, words of the reason."""
+"""By the code of a validation: the damage's name, the turn of the claim, the change, words of the reason."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Damages to one sound claim of `STATE`, by the validation that must name it; `evidence_damages` holds those of the evidence."""
+"""Damages to one sound claim of `STATE`, by the validation that must name it; `evidence_damages` has the evidence's."""
 
 from wh_judge_tests.validations.damage import Damage, Table, cells, cited, row, row_without, without
 from wh_judge_tests.validations.evidence_damages import EVIDENCE_DAMAGES

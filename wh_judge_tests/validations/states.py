@@ -181,4 +181,4 @@ STATE = State(
         )
     ),
 )
-"""Every verdict, every skipped comparison, a disagreeing log, and recall across days; each turn named for what it is."""
+"""Every verdict, every skipped comparison, a disagreeing log, and recall across days; the ids say which."""

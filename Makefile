@@ -1,0 +1,57 @@
+# make run and make test are all that is needed; the rest is for people who work on wh-judge.
+PYTHON ?= python3
+BIN := .venv/bin
+HOST := 127.0.0.1
+export DAGSTER_HOME := $(CURDIR)
+# No dependency may report anything to anyone.
+export DAGSTER_DISABLE_TELEMETRY := 1
+export GX_ANALYTICS_ENABLED := False
+export DO_NOT_TRACK := 1
+
+.PHONY: help run test lint ui clean lock
+
+help:
+	@echo "make run    judge the sample log and show the result"
+	@echo "make test   run all tests"
+	@echo "make lint   ruff, mypy and dagster definitions validate"
+	@echo "make ui     the Dagster UI with its daemon on http://$(HOST):3000"
+	@echo "make clean  delete what runs have made (data/, .dagster/), not the sample"
+
+# Exit code 1 means that there is something to look at, such as the rejected rows of the sample: the run itself is done.
+run: .venv/run
+	@$(BIN)/wh-judge run || [ $$? -eq 1 ]
+
+test: .venv/dev
+	@$(BIN)/python -m pytest
+
+lint: .venv/dev
+	@$(BIN)/ruff check wh_judge wh_judge_tests
+	@$(BIN)/ruff format --check wh_judge wh_judge_tests
+	@$(BIN)/mypy
+	@$(BIN)/dagster definitions validate --log-level warning
+
+# The second server shows the Data Docs that the checks link to: a browser opens no file from a served page.
+ui: .venv/run
+	@mkdir -p data/docs
+	@$(BIN)/python -m http.server --bind $(HOST) --directory data/docs 3001 >/dev/null 2>&1 & docs=$$!; \
+	trap "kill $$docs 2>/dev/null" EXIT; \
+	$(BIN)/dagster dev --host $(HOST) --port 3000
+
+.venv/run: requirements.lock pyproject.toml
+	@sh tools/make-venv.sh $(PYTHON)
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --no-deps -e .
+	@touch $@
+
+.venv/dev: .venv/run requirements-dev.lock
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	@touch $@
+
+lock:
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+		pyproject.toml -o requirements.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+		--extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+
+clean:
+	rm -rf .dagster .nux data/dagster data/docs data/published data/warehouse.duckdb data/warehouse.duckdb.wal
