@@ -156,11 +156,11 @@ class Verdict(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    turn_id: str
-    session_id: str
-    character_id: str
-    model_id: str
-    verdict: VerdictValue
+    turn_id: str = Field(description="The judged turn")
+    session_id: str = Field(description="Its conversation")
+    character_id: str = Field(description="The character that replied")
+    model_id: str = Field(description="The language model that wrote the reply")
+    verdict: VerdictValue = Field(description="The first rule that holds, else 설정대로 말함")
     rule_expected: str | None = Field(None, description="카드가 정한 말투와 1인칭을 붙여 적은 값")
     rule_observed: str | None = Field(None, description="reply_text에서 규칙이 뽑은 말투와 로그의 1인칭을 붙여 적은 값")
     off_canon_entities: list[str] | None = Field(None, description="named_entities 가운데 canon_entities에 없는 이름")
@@ -170,9 +170,9 @@ class Verdict(BaseModel):
         None, description="유저가 물은 이름 가운데 앞 회차에 나왔고 이번 답장에 없는 이름"
     )
     recall_source_turn: str | None = Field(None, description="recall_target이 처음 나온 회차의 turn_id")
-    evidence: list[Evidence]
-    summary: str
-    hedge: str | None = None
+    evidence: list[Evidence] = Field(description="The cells that decided, each with its source, field and value")
+    summary: str = Field(description="One polite Korean sentence with the figures that the verdict rests on")
+    hedge: str | None = Field(None, description="What could not be compared, and where the log disagrees")
 
 
 _TEXT = pa.string()

@@ -1,16 +1,17 @@
 """Results of checks, told the same way everywhere: what was looked at, what failed, and where to look."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import dagster as dg
+import pyarrow as pa
 
 from wh_judge.assets.metadata import markdown_table
 from wh_judge.ingest import Problem
 from wh_judge.settings import Settings
-from wh_judge.suites import SuiteResult
+from wh_judge.suites import SuiteResult, TableName, build_index, validate_table
 from wh_judge.validations import ValidationResult
 
 SHOWN = 50
@@ -38,6 +39,15 @@ def warning(name: str, asset: str, *, passed: bool, metadata: Mapping[str, Any])
     )
 
 
+def run_suite(
+    table: TableName, rows: pa.Table, settings: Settings, *, batch: str, references: Mapping[str, Collection[str]]
+) -> SuiteResult:
+    """Run the table's suite, and write its page and the index of the Data Docs."""
+    result = validate_table(table, rows, batch=batch, references=references, docs=settings.docs)
+    build_index(settings.docs)
+    return result
+
+
 def suite_result(result: SuiteResult, asset: str, settings: Settings) -> dg.AssetCheckResult:
     """A Great Expectations suite as one check: an error where a hard expectation fails, else a warning."""
     failed = [expectation for expectation in result.expectations if not expectation.success]
@@ -49,6 +59,8 @@ def suite_result(result: SuiteResult, asset: str, settings: Settings) -> dg.Asse
     }
     if not result.rows:
         metadata["note"] = "no rows, so nothing could fail"
+    if result.not_checked:
+        metadata["not_checked"] = ", ".join(result.not_checked)
     if failed:
         rows = [[e.name, e.column, e.unexpected_count, e.message or ", ".join(e.unexpected)] for e in failed]
         metadata["failures"] = markdown_table(["expectation", "column", "rows", "examples"], rows)

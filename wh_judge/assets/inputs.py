@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from wh_judge.assets.checks import rows_accepted, suite_result
+from wh_judge.assets.checks import rows_accepted, run_suite, suite_result
 from wh_judge.assets.metadata import column_schema, preview
 from wh_judge.ingest import TABLES, input_path
 from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, SCHEMA_VERSION, CharacterCard, LexiconTerm
 from wh_judge.resources import POOL, Warehouse
+from wh_judge.store import log
 from wh_judge.store.inputs import replace_table, table_version
-from wh_judge.suites import validate_table
 
 Events = Iterator[dg.AssetCheckResult | dg.MaterializeResult[None]]
 
@@ -22,13 +22,15 @@ SUITE = "Great Expectations suite: columns, types, keys, value sets, ranges, ref
 
 
 @dg.asset(
+    deps=["lexicon"],
     group_name=GROUP,
     owners=OWNERS,
     kinds={"duckdb", "python"},
     pool=POOL,
     code_version=str(SCHEMA_VERSION),
     description="Character cards: how each character speaks (반말 or 존댓말, 나 or 저), which names exist in its "
-    "world, which topics it must not touch, and who is whom to it. Read whole from the inputs; one row per character.",
+    "world, which topics it must not touch, and who is whom to it. Read whole from the inputs; one row per character. The lexicon is known before, so that a forbidden topic without a "
+    "term is named.",
     metadata={"dagster/column_schema": column_schema(CARD_SCHEMA, CharacterCard)},
     check_specs=[
         dg.AssetCheckSpec("rows_accepted", asset="cards", description=ROWS_ACCEPTED),
@@ -43,8 +45,10 @@ def cards(warehouse: Warehouse) -> Events:
     with warehouse.connect() as connection:
         batch = replace_table(connection, table, path)
         version = table_version(connection, "SELECT * FROM character_card", "character_id")
+        topics = log.keys(connection, "topic_lexicon", "topic")
     yield rows_accepted(batch.problems, "cards", normalised=batch.normalised)
-    yield suite_result(validate_table("character_card", batch.rows, batch="all", docs=settings.docs), "cards", settings)
+    suite = run_suite("character_card", batch.rows, settings, batch="all", references={"topic_lexicon.topic": topics})
+    yield suite_result(suite, "cards", settings)
     yield dg.MaterializeResult(
         data_version=dg.DataVersion(version),
         metadata={
@@ -81,9 +85,8 @@ def lexicon(warehouse: Warehouse) -> Events:
         batch = replace_table(connection, table, path)
         version = table_version(connection, "SELECT * FROM topic_lexicon", "position")
     yield rows_accepted(batch.problems, "lexicon", normalised=batch.normalised)
-    yield suite_result(
-        validate_table("topic_lexicon", batch.rows, batch="all", docs=settings.docs), "lexicon", settings
-    )
+    suite = run_suite("topic_lexicon", batch.rows, settings, batch="all", references={})
+    yield suite_result(suite, "lexicon", settings)
     topics = Counter(batch.rows["topic"].to_pylist())
     yield dg.MaterializeResult(
         data_version=dg.DataVersion(version),

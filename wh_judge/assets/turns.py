@@ -4,7 +4,7 @@ import datetime as dt
 
 import dagster as dg
 
-from wh_judge.assets.checks import rows_accepted, suite_result, warning
+from wh_judge.assets.checks import rows_accepted, run_suite, suite_result, warning
 from wh_judge.assets.inputs import GROUP, OWNERS, ROWS_ACCEPTED, SUITE, Events
 from wh_judge.assets.metadata import column_schema, markdown_table, preview
 from wh_judge.ingest import TABLES, input_path
@@ -13,7 +13,6 @@ from wh_judge.partitions import DAYS
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.store import log
 from wh_judge.store.inputs import ingest_log, read_problems
-from wh_judge.suites import validate_table
 
 
 @dg.asset(
@@ -57,12 +56,11 @@ def turns(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
         rows = log.read_turns(connection, day)
         facts = log.day_facts(connection, day)
         problems = read_problems(connection, TABLES["chat_turn"])
-        known = log.character_ids(connection)
+        known = log.keys(connection, "character_card", "character_id")
     yield rows_accepted(problems, "turns", normalised=facts.normalised)
     references = {"character_card.character_id": known}
-    yield suite_result(
-        validate_table("chat_turn", rows, references=references, batch=str(day), docs=settings.docs), "turns", settings
-    )
+    suite = run_suite("chat_turn", rows, settings, batch=str(day), references=references)
+    yield suite_result(suite, "turns", settings)
     yield warning(
         "characters_have_cards",
         "turns",
@@ -89,6 +87,6 @@ def turns(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
             "replies_missing": rows["reply_text"].null_count,
             "names_missing": rows["named_entities"].null_count,
             "first_person_missing": rows["first_person"].null_count,
-            "preview": preview(rows, ["turn_id", "character_id", "model_id", "user_message", "reply_text"]),
+            "preview": preview(rows, ["turn_id", "user_message", "reply_text"]),
         },
     )

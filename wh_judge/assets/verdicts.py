@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
-from wh_judge.assets.checks import suite_result, validation_result
+from wh_judge.assets.checks import run_suite, suite_result, validation_result
 from wh_judge.assets.inputs import OWNERS, SUITE, Events
 from wh_judge.assets.metadata import Lineage, column_schema, lineage_metadata, markdown_table, preview
 from wh_judge.judge import judge
@@ -18,7 +18,7 @@ from wh_judge.resources import POOL, Warehouse
 from wh_judge.rules import RULE_BY_VERDICT, rules_version
 from wh_judge.rules.hedge import NOTES
 from wh_judge.store import days
-from wh_judge.suites import SuiteResult, validate_table
+from wh_judge.suites import SuiteResult
 from wh_judge.validations import VALIDATIONS, ValidationResult, claim_from_record, validate
 
 LINEAGE: Lineage = {
@@ -94,10 +94,13 @@ def verdicts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
 
         def check(rows: pa.Table) -> tuple[Sequence[ValidationResult], bool]:
             references = {
-                "chat_turn.turn_id": set(inputs.turns["turn_id"].to_pylist()),
-                "character_card.character_id": set(inputs.cards["character_id"].to_pylist()),
+                "chat_turn.turn_id": inputs.turns["turn_id"].to_pylist(),
+                "character_card.character_id": inputs.cards["character_id"].to_pylist(),
+                "topic_lexicon.term": inputs.lexicon["term"].to_pylist(),
+                "topic_lexicon.topic": inputs.lexicon["topic"].to_pylist(),
+                "mention.turn_id": list(log.turns),
             }
-            suites.append(validate_table("verdict", rows, references=references, batch=str(day), docs=settings.docs))
+            suites.append(run_suite("verdict", rows, settings, batch=str(day), references=references))
             hard = [e for e in suites[0].expectations if not e.success and e.severity == "error"]
             return validate(map(claim_from_record, rows.to_pylist()), log), not hard
 
@@ -130,6 +133,6 @@ def _metadata(rows: pa.Table, unjudged: pa.Table) -> dict[str, Any]:
     return metadata | {
         "verdicts": markdown_table(["verdict", "turns"], [[name, counts[name]] for name in VERDICTS]),
         "hedges": markdown_table(["hedge", "turns"], [[note.label, notes[note.code]] for note in NOTES]),
-        "preview": preview(rows.filter(diverging), ["turn_id", "character_id", "model_id", "verdict", "summary"]),
+        "preview": preview(rows.filter(diverging), ["turn_id", "verdict", "summary"]),
         **lineage_metadata(LINEAGE),
     }

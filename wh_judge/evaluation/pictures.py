@@ -1,6 +1,6 @@
 """The two evaluations as PNG pictures: `confusion_picture` and `divergence_picture`.
 
-1400 pixels wide, drawn to be read at 700. Verdicts are named in Korean where a Korean font is installed, else in
+1050 pixels wide, drawn to be read at 700. Verdicts are named in Korean where a Korean font is installed, else in
 English. matplotlib is imported inside the functions, and only its object API is used: nothing global is drawn on.
 """
 
@@ -54,7 +54,7 @@ _REASON_COLOURS: dict[VerdictValue, Colour] = dict(
     zip(REASONS, ((0.90, 0.62, 0.0), (0.04, 0.44, 0.66), (0.78, 0.27, 0.18), (0.55, 0.42, 0.67)), strict=True)
 )
 _PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-_WIDTH, _DPI, _MODELS, _LABEL = 7.0, 200, 40, 40
+_WIDTH, _DPI, _MODELS, _LABEL = 7.0, 150, 40, 40
 
 
 def confusion_picture(agreement: Agreement) -> bytes:

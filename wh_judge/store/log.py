@@ -27,9 +27,9 @@ def log_days(connection: duckdb.DuckDBPyConnection) -> list[dt.date]:
     return [row[0] for row in rows]
 
 
-def character_ids(connection: duckdb.DuckDBPyConnection) -> set[str]:
-    """The characters that have a card."""
-    return {row[0] for row in connection.execute("SELECT character_id FROM character_card").fetchall()}
+def keys(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> set[str]:
+    """The values of a column of a small table."""
+    return {row[0] for row in connection.execute(f"SELECT DISTINCT {column} FROM {table}").fetchall()}
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def luminance(colour: tuple[float, float, float]) -> float:
 def test_a_picture_is_a_png_twice_as_wide_as_it_is_shown(picture) -> None:  # type: ignore[no-untyped-def]
     data = picture()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
-    assert struct.unpack(">I", data[16:20]) == (1400,)
+    assert struct.unpack(">I", data[16:20]) == (1050,)
 
 
 @pytest.mark.parametrize("family", [None, ANY])

@@ -63,7 +63,7 @@ KNOWN: Mapping[str, frozenset[str]] = {
 }
 """The keys that sound rows refer to."""
 
-OTHER_KEY: dict[TableName, dict[str, str]] = {
+OTHER_KEY: dict[TableName, dict[str, Any]] = {
     "chat_turn": {"turn_id": "T-2"},
     "character_card": {"character_id": "CHR-2"},
     "topic_lexicon": {"term": "국회"},
@@ -71,7 +71,7 @@ OTHER_KEY: dict[TableName, dict[str, str]] = {
 }
 
 
-def table_of(table: TableName, *changes: Mapping[str, Any]) -> pa.Table:
+def table_of(table: TableName, *changes: dict[str, Any]) -> pa.Table:
     """A table with a sound row per change, changed."""
     return pa.Table.from_pylist([SOUND[table] | change for change in changes], SUITES[table].arrow_schema)
 

@@ -105,8 +105,8 @@ def _hostile_page(docs: Path, case: str) -> str:
 
 @pytest.mark.parametrize("case", HOSTILE_ROWS)
 def test_hostile_text_is_shown_to_the_letter(tmp_path: Path, case: str) -> None:
-    shown = HOSTILE.replace("\0", "\\x00")
-    assert shown in _text(_hostile_page(tmp_path, case)).replace(r"\\", "\\")
+    shown = _text(_hostile_page(tmp_path, case)).replace("\\'", "'")  # DuckDB writes quotes in lists so
+    assert HOSTILE.replace("\0", "\\x00") in shown
 
 
 @pytest.mark.parametrize("case", HOSTILE_ROWS)

@@ -152,9 +152,14 @@ def test_a_row_without_a_key_is_named_by_its_position() -> None:
     assert result.failed[0].unexpected == ("row 2: null",)
 
 
-def test_a_row_with_two_keys_is_named_by_both() -> None:
+def test_a_row_with_half_a_key_is_named_by_its_position() -> None:
     result = validate_table("topic_lexicon", changed("topic_lexicon", topic=" \u3000"), batch="day")
-    assert result.failed[0].unexpected == ("선거 · \\u3000: blank:  \\u3000",)
+    assert result.failed[0].unexpected == ("row 2: blank:  \\u3000",)
+
+
+def test_a_key_of_two_columns_is_shown_whole() -> None:
+    result = validate_table("topic_lexicon", changed("topic_lexicon", term="국회"), batch="day")
+    assert result.failed[0].unexpected == ("국회 · 현실 정치", "국회 · 현실 정치")
 
 
 def test_a_time_is_shown_with_its_offset() -> None:

@@ -1,0 +1,103 @@
+"""JSON read strictly: no key twice, no NaN, no nesting without end; and where a value ends that cannot be read."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+NESTING_LIMIT = 100
+"""Lists and objects inside each other. No input has more than four."""
+
+TOO_DEEP = f"it is nested more than {NESTING_LIMIT} deep"
+_SHOWN = 60
+
+
+def decode(text: str) -> Any:
+    """The value that the whole text is.
+
+    Raises:
+        ValueError: the text is no JSON, or breaks one of the rules above; `reason` says it plainly.
+    """
+    try:
+        return _not_too_deep(_DECODER.decode(text), text, 0, len(text))
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
+
+
+def decode_at(text: str, position: int) -> tuple[Any, int]:
+    """The value that begins at a position, and where it ends.
+
+    Raises:
+        ValueError: as `decode`.
+    """
+    try:
+        value, end = _DECODER.raw_decode(text, position)
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
+    return _not_too_deep(value, text, position, end), end
+
+
+def end_of_broken(text: str, position: int) -> int | None:
+    """Where the list or object that begins at a position ends by its brackets; None where it does not."""
+    depth = 0
+    for token in _TOKEN.finditer(text, position):
+        mark = token[0]
+        if mark in "[{":
+            depth += 1
+        elif mark in "]}":
+            depth -= 1
+        elif mark == '"':
+            return None
+        if depth <= 0:
+            return token.end() if depth == 0 and text[position] in "[{" else None
+    return None
+
+
+def reason(error: ValueError) -> str:
+    """Why a text could not be read, as a plain clause."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg[0].lower()}{error.msg[1:].removesuffix(' at')} at character {error.pos + 1}"
+    return str(error)
+
+
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{}]', re.DOTALL)
+"""A text, a bracket, or a quotation mark that nothing closes."""
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"names {twice[:_SHOWN]!r} twice")
+    return value
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"holds {name}, which is no JSON")
+
+
+def _integer(digits: str) -> int:
+    try:
+        return int(digits)
+    except ValueError:
+        raise ValueError(f"holds a number of {len(digits)} digits") from None
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant, parse_int=_integer)
+
+
+def _not_too_deep(value: Any, text: str, start: int, end: int) -> Any:
+    if text.count("[", start, end) + text.count("{", start, end) <= NESTING_LIMIT:
+        return value
+    level = [value]
+    for _ in range(NESTING_LIMIT + 1):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, list | dict)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+    if level:
+        raise ValueError(TOO_DEEP)
+    return value

@@ -1,0 +1,1 @@
+"""Tests of the rules, one file for each: tables of cases, one fact each, judged by both forms."""
