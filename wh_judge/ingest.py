@@ -5,6 +5,7 @@ Nothing is dropped: each record of a file ends as a row or as a rejected problem
 """
 
 import json
+import os
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -97,11 +98,25 @@ class Batch:
 
 
 def files_of(path: Path) -> list[Path]:
-    """The files of an input, in the order in which they are read: the file, or all in the folder by relative name."""
-    if path.is_dir():
-        found = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith((".", "README"))]
-        return sorted(found, key=lambda file: file.relative_to(path).as_posix())
-    return [path]
+    """The files of an input, in the order in which they are read: the file, or all in the folder by relative name.
+
+    What begins with a dot or with README is none. A link that leads to no file is one, so that reading it says so.
+
+    Raises:
+        UserError: a folder in it cannot be listed.
+    """
+    if not path.is_dir():
+        return [path]
+    found = []
+    for folder, folders, names in os.walk(path, onerror=_cannot_list):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        entries = [Path(folder, name) for name in [*names, *folders] if not name.startswith((".", "README"))]
+        found += [entry for entry in entries if entry.is_symlink() or entry.is_file()]
+    return sorted(found, key=lambda file: file.relative_to(path).as_posix())
+
+
+def _cannot_list(error: OSError) -> None:
+    raise UserError(f"{error.filename}: cannot be listed: {error.strerror}")
 
 
 def input_path(inputs: Path, table: InputTable, *, optional: bool = False) -> Path | None:
@@ -132,8 +147,11 @@ def read_table(path: Path, table: InputTable) -> Batch:
 
 
 def file_name(path: Path, file: Path) -> str:
-    """How a file of an input is called in problems and in the warehouse: relative to its folder's parent."""
-    return file.relative_to(path.parent).as_posix()
+    """How a file of an input is called in problems and in the warehouse: relative to its folder's parent.
+
+    Bytes of a name that are not UTF-8 are written out.
+    """
+    return os.fsencode(file.relative_to(path.parent).as_posix()).decode(errors="backslashreplace")
 
 
 def read_file(file: Path, table: InputTable, name: str, seen: dict[Any, str] | None = None) -> Iterator[Batch]:

@@ -1,12 +1,17 @@
 """Where Dagster keeps its runs when the command line starts them."""
 
+import fcntl
+import logging
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
 
+from wh_judge import store
+from wh_judge.errors import UserError
 from wh_judge.settings import Settings
 
 STANDALONE = """\
@@ -18,12 +23,24 @@ concurrency:
     granularity: op
     default_limit: 1
 """
+STARTED_HERE = {"wh_judge/started_by": "command line"}
+"""The tag of runs that live in a process of the command line and end with it."""
+_UNFINISHED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
+
+_log = logging.getLogger(__name__)
 
 
 def dagster_home(settings: Settings) -> Path:
-    """DAGSTER_HOME, else the nearest folder above with a dagster.yaml, else a folder of its own among the data."""
+    """DAGSTER_HOME, else the nearest folder above with a dagster.yaml, else a folder of its own among the data.
+
+    Raises:
+        UserError: DAGSTER_HOME is no folder, or the data cannot have one.
+    """
     if os.environ.get("DAGSTER_HOME"):
-        return Path(os.environ["DAGSTER_HOME"]).absolute()
+        home = Path(os.environ["DAGSTER_HOME"]).absolute()
+        if not home.is_dir():
+            raise UserError(f"DAGSTER_HOME: {home} is no folder; make it, or unset the variable")
+        return home
     for folder in (Path.cwd(), *Path.cwd().parents):
         if (folder / "dagster.yaml").is_file():
             return folder
@@ -36,11 +53,19 @@ def dagster_home(settings: Settings) -> Path:
 
 @contextmanager
 def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
-    """The instance, with the working folder at its home: dagster.yaml has its paths relative to that.
+    """The instance, for one process of the command line at a time, with the working folder at its home: dagster.yaml
+    has its paths relative to that.
 
     The settings are passed on through the environment, since the runs load them anew.
+
+    Raises:
+        UserError: another process keeps the instance, or a folder cannot be made.
     """
-    home, before = dagster_home(settings), Path.cwd()
+    try:
+        settings.data.mkdir(parents=True, exist_ok=True)
+        home, before = dagster_home(settings), Path.cwd()
+    except OSError as error:
+        raise UserError(f"{error.filename}: {error.strerror}") from None
     os.environ |= {
         "DAGSTER_HOME": str(home),
         "WH_JUDGE_DATA": str(settings.data),
@@ -49,7 +74,46 @@ def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
     }
     os.chdir(home)
     try:
-        with dg.DagsterInstance.get() as instance:
+        with dg.DagsterInstance.get() as instance, _alone(Path(instance.storage_directory()).parent):
+            _end_the_dead(instance)
             yield instance
     finally:
         os.chdir(before)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Holds a lock that no other process can hold meanwhile, and that ends with this process, however that ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path, begun = folder.absolute() / "wh-judge.lock", time.monotonic()
+    with path.open("a+", encoding="utf-8") as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                file.seek(0)
+                holder = file.read().strip()
+            if time.monotonic() - begun >= store.WAIT_SECONDS:
+                raise UserError(f"{path}: another wh-judge is at work (PID {holder}); wait for it to end")
+            time.sleep(0.1)
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        yield
+
+
+def _end_the_dead(instance: dg.DagsterInstance) -> None:
+    """A run whose process was killed counts as running for ever and keeps its place in the pool of one: end it.
+
+    Whoever holds the lock knows that no run of the command line is alive. What the daemon started is its own affair.
+    """
+    for run in instance.get_runs(dg.RunsFilter(tags=STARTED_HERE, statuses=_UNFINISHED)):
+        instance.report_run_failed(run, "Its process ended before the run did.")
+    storage = instance.event_log_storage
+    for run_id in storage.get_concurrency_run_ids() if storage.supports_global_concurrency_limits else ():
+        holder = instance.get_run_by_id(run_id)
+        if holder is None or holder.is_finished:
+            storage.free_concurrency_slots_for_run(run_id)
+        else:
+            _log.warning("waiting for run %s, which has the warehouse; if it hangs, end it in the Dagster UI", run_id)

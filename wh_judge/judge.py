@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from wh_judge import text
-from wh_judge.model import MENTION_SCHEMA, UNJUDGED_SCHEMA, VERDICT_SCHEMA
+from wh_judge.model import MENTION_SCHEMA, TURN_SCHEMA, UNJUDGED_SCHEMA, VERDICT_SCHEMA
 from wh_judge.rules import RULES, RuleSettings, rule
 from wh_judge.rules.forbidden import HITS_SQL, find_hits
 from wh_judge.rules.hedge import HEDGE_SQL, NOTES_SQL
@@ -51,7 +51,7 @@ def judge(
         replies = pa.concat_arrays(replies.chunks) if replies.num_chunks else pa.array([], pa.string())
     reply, term = find_hits(replies, terms)
     tables = {
-        "turn": turns.append_column("n", pa.array(range(turns.num_rows), pa.int64())),
+        "turn": turns.select(TURN_SCHEMA.names).append_column("n", pa.array(range(turns.num_rows), pa.int64())),
         "card": cards,
         "lexicon": lexicon.append_column("position", pa.array(range(lexicon.num_rows), pa.int64())),
         "hit": pa.table({"n": reply, "term": pa.array(terms, pa.string()).take(pa.array(term))}),

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -16,17 +17,20 @@ from wh_judge.model import Verdict, verdict_document, verdict_from_record
 CHUNK = 10_000
 
 
-def write_verdicts(verdicts: pa.Table, path: Path) -> None:
-    """Write verdicts (VERDICT_SCHEMA), one document a row, in turn order.
+@contextmanager
+def writing_verdicts(verdicts: pa.Table, path: Path) -> Iterator[None]:
+    """Write verdicts (VERDICT_SCHEMA), one document a row, in the order of the table.
 
-    In Parquet every evidence value is text, since a column has one type; `wh_judge.model.evidence_value` types it.
+    The file is there once the block has ended without an error. In Parquet every evidence value is text, since a column
+    has one type; `wh_judge.model.evidence_value` types it.
     """
-    if path.suffix.lower() == ".parquet":
-        columns = [name for name in verdicts.schema.names if name in Verdict.model_fields]
-        with _replacing(path) as partial:
+    columns = list(Verdict.model_fields)
+    with _replacing(path) as partial:
+        if path.suffix.lower() == ".parquet":
             pq.write_table(verdicts.select(columns), partial, compression="zstd")
-        return
-    write_documents(_documents(verdicts), path, list(Verdict.model_fields))
+        else:
+            _write(_documents(verdicts), partial, path.suffix, columns)
+        yield
 
 
 def _documents(verdicts: pa.Table) -> Iterator[dict[str, Any]]:
@@ -35,18 +39,25 @@ def _documents(verdicts: pa.Table) -> Iterator[dict[str, Any]]:
             yield verdict_document(verdict_from_record(record))
 
 
-def check_suffix(path: Path) -> None:
+def check_writable(path: Path) -> None:
     """Raise a UserError where a file of this name could not be written."""
     if path.suffix.lower() not in (*WRITERS, ".parquet"):
         raise UserError(f"{path}: write to a name that ends in {', '.join(WRITERS)} or .parquet")
     if not path.parent.is_dir():
         raise UserError(f"{path.parent}: is no folder; make it first")
+    if path.is_dir():
+        raise UserError(f"{path}: is a folder; name a file")
 
 
 def write_documents(documents: Iterable[Mapping[str, Any]], path: Path, columns: list[str]) -> None:
     """Write JSON documents by suffix (.jsonl, .json, .csv)."""
-    with _replacing(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
-        WRITERS[path.suffix.lower()](documents, file, columns)
+    with _replacing(path) as partial:
+        _write(documents, partial, path.suffix, columns)
+
+
+def _write(documents: Iterable[Mapping[str, Any]], path: Path, suffix: str, columns: list[str]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        WRITERS[suffix.lower()](documents, file, columns)
 
 
 def _jsonl(documents: Iterable[Mapping[str, Any]], file: TextIO, _columns: list[str]) -> None:
@@ -76,17 +87,15 @@ WRITERS: Mapping[str, Callable[[Iterable[Mapping[str, Any]], TextIO, list[str]],
 }
 
 
-class _replacing:
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
     """A name beside the file to write to; it takes the file's place at the end, or is gone where something failed."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.partial = path, path.with_name(f".{path.name}.{os.getpid()}.partial")
-
-    def __enter__(self) -> Path:
-        return self.partial
-
-    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
-        if kind is None:
-            self.partial.replace(self.path)
-        else:
-            self.partial.unlink(missing_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+        partial.replace(path)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)

@@ -5,15 +5,17 @@ as much of its text as there is, so that a caller can keep it.
 """
 
 import csv
-import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from wh_judge import strict_json
 
 csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
 
@@ -42,6 +44,9 @@ class Columns:
 
 def read_records(path: Path, columns: Columns) -> Iterator[Record]:
     """The records of one file, in order."""
+    if path.is_dir():
+        yield Record(None, None, "is a folder behind a link, which is not followed; give that folder itself")
+        return
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         yield Record(None, None, f"is none of {', '.join(READERS)}; rename it or convert it")
@@ -55,21 +60,6 @@ def read_records(path: Path, columns: Columns) -> Iterator[Record]:
         yield from reader(path, columns)
     except OSError as error:
         yield Record(None, None, f"cannot be read: {error.strerror or error}")
-
-
-def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"names {next(n for n in names if names.count(n) > 1)} twice")
-    return value
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"holds {name}, which is no JSON")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
 
 
 def _record(line: int, value: Any, raw: str) -> Record:
@@ -86,31 +76,22 @@ def _read_jsonl(path: Path, _columns: Columns) -> Iterator[Record]:
             if not content.strip():
                 continue
             try:
-                text = content.decode()
+                text = content.decode().rstrip("\r\n")
             except UnicodeDecodeError as error:
                 raw = content.decode(errors="replace").rstrip("\r\n")
                 yield Record(line, None, f"is not UTF-8 (byte {error.start + 1} of the line); save it as UTF-8", raw)
                 continue
             try:
-                yield _record(line, _DECODER.decode(text), text.rstrip("\r\n"))
-            except (ValueError, RecursionError) as error:
+                yield _record(line, strict_json.decode(text), text)
+            except ValueError as error:
                 cut = "" if content.endswith(b"\n") else "; the file ends in it and may be cut off"
-                yield Record(line, None, f"is no JSON: {_json_reason(error)}{cut}", text.rstrip("\r\n"))
-
-
-def _json_reason(error: ValueError | RecursionError) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg[0].lower()}{error.msg[1:].removesuffix(' at')} at character {error.pos + 1}"
-    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+                yield Record(line, None, f"is no JSON: {strict_json.reason(error)}{cut}", text)
 
 
 def _read_json(path: Path, _columns: Columns) -> Iterator[Record]:
-    """A JSON array of objects, or one object; read element by element so that a cut-off file keeps its whole rows."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        yield Record(None, None, f"is not UTF-8 (byte {error.start + 1}); save it as UTF-8")
-        return
+    """A JSON array of objects, or one object; read element by element so that a broken one does not hide the others."""
+    text = path.read_bytes().decode("utf-8-sig", errors="surrogateescape")
+    is_utf8 = _is_utf8(text)
     position = _skip_space(text, 0)
     array = text.startswith("[", position)
     position, line, counted = position + array, 1, 0
@@ -121,13 +102,19 @@ def _read_json(path: Path, _columns: Columns) -> Iterator[Record]:
             position = _skip_space(text, position + 1)
             break
         try:
-            value, end = _DECODER.raw_decode(text, position)
-        except (ValueError, RecursionError) as error:
-            yield Record(
-                line, None, f"is no JSON from here on, perhaps cut off: {_json_reason(error)}", text[position:]
-            )
-            return
-        yield _record(line, value, text[position:end])
+            value, end = strict_json.decode_at(text, position)
+        except ValueError as error:
+            reason, broken_end = strict_json.reason(error), strict_json.end_of_broken(text, position)
+            if broken_end is None:
+                yield Record(line, None, f"is no JSON from here on, perhaps cut off: {reason}", text[position:])
+                return
+            end = broken_end
+            yield Record(line, None, f"is no JSON: {reason}", text[position:end])
+        else:
+            if is_utf8 or _is_utf8(text[position:end]):
+                yield _record(line, value, text[position:end])
+            else:
+                yield Record(line, None, NOT_UTF8, text[position:end])
         position = _skip_space(text, end)
         if not array:
             break
@@ -142,22 +129,53 @@ def _read_json(path: Path, _columns: Columns) -> Iterator[Record]:
         yield Record(line, None, "stands behind the end of the JSON; for one object a line, name the file .jsonl")
 
 
+NOT_UTF8 = "is not UTF-8; save the file as UTF-8"
+
+
+def _is_utf8(text: str) -> bool:
+    """Whether a text that was decoded with "surrogateescape" was UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _skip_space(text: str, position: int) -> int:
     while position < len(text) and text[position] in " \t\r\n":
         position += 1
     return position
 
 
+class _Lines:
+    """The lines of a CSV file, one by one; lines that were taken for one record can be read again as others."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file, self._waiting = file, deque[str]()
+        self.number = 0
+        self.taken: list[str] = []
+        """The lines of the record that is being read."""
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        text = self._waiting.popleft() if self._waiting else next(self._file)
+        self.number += 1
+        self.taken.append(text)
+        return text
+
+    def keep_first(self) -> None:
+        """Of the lines taken, give back all but the first."""
+        self._waiting.extendleft(reversed(self.taken[1:]))
+        self.number -= len(self.taken) - 1
+        del self.taken[1:]
+
+
 def _read_csv(path: Path, columns: Columns) -> Iterator[Record]:
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-        taken: list[str] = []
-
-        def lines() -> Iterator[str]:
-            for text in file:
-                taken.append(text)
-                yield text
-
-        reader = csv.reader(lines(), strict=True)
+        lines = _Lines(file)
+        reader = csv.reader(lines, strict=True)
         try:
             header = next(reader, [])
         except csv.Error as error:
@@ -166,34 +184,35 @@ def _read_csv(path: Path, columns: Columns) -> Iterator[Record]:
         twice = {name for name in header if header.count(name) > 1}
         missing = columns.required - set(header)
         if twice or missing:
-            what = f"names {', '.join(sorted(twice))} twice" if twice else f"lacks {', '.join(sorted(missing))}"
-            yield Record(1, None, f"has a header that {what}", ",".join(header).encode(errors="replace").decode())
+            names = ", ".join(f"{name[:60]!r}" for name in sorted(twice))
+            what = f"names {names} twice" if twice else f"lacks {', '.join(sorted(missing))}"
+            yield Record(1, None, f"has a header that {what}", ",".join(header))
             return
         while True:
-            line = reader.line_num + 1
-            taken.clear()
+            line = lines.number + 1
+            lines.taken.clear()
             try:
                 cells = next(reader)
             except StopIteration:
                 return
             except csv.Error as error:
+                # A quotation mark that nothing closes swallows the lines behind it, which may be sound.
+                lines.keep_first()
                 reason = f"is no CSV: {error}; a quotation mark may be missing, or the file be cut off"
-                yield Record(line, None, reason, "".join(taken).rstrip("\r\n"))
+                yield Record(line, None, reason, lines.taken[0].rstrip("\r\n"))
                 continue
             if cells:
-                yield _csv_record(line, header, cells, columns, "".join(taken).rstrip("\r\n"))
+                yield _csv_record(line, header, cells, columns, "".join(lines.taken).rstrip("\r\n"))
 
 
 def _csv_record(line: int, header: list[str], cells: list[str], columns: Columns, raw: str) -> Record:
     try:
         if len(cells) != len(header):
             raise ValueError(f"has {len(cells)} cells where the header has {len(header)}")
-        value = {name: _csv_cell(name, cell, columns) for name, cell in zip(header, cells, strict=True)}
-        "".join(cells).encode()
-        return Record(line, value)
-    except UnicodeEncodeError:
-        return Record(line, None, "is not UTF-8; save the file as UTF-8", raw)
-    except (ValueError, RecursionError) as error:
+        if not _is_utf8(raw):
+            raise ValueError(NOT_UTF8)
+        return Record(line, {name: _csv_cell(name, cell, columns) for name, cell in zip(header, cells, strict=True)})
+    except ValueError as error:
         return Record(line, None, str(error), raw)
 
 
@@ -204,9 +223,9 @@ def _csv_cell(name: str, cell: str, columns: Columns) -> Any:
         return {"true": True, "1": True, "false": False, "0": False}.get(cell.strip().lower(), cell)
     if name in columns.lists:
         try:
-            return _DECODER.decode(cell)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{name} holds no JSON list: {_json_reason(error)}") from None
+            return strict_json.decode(cell)
+        except ValueError as error:
+            raise ValueError(f"{name} holds no JSON list: {strict_json.reason(error)}") from None
     return cell
 
 
@@ -214,26 +233,40 @@ def _read_parquet(path: Path, _columns: Columns) -> Iterator[Record]:
     line = 0
     try:
         with pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                yield Record(None, None, f"names {', '.join(f'{name[:60]!r}' for name in twice)} twice")
+                return
             for batch in file.iter_batches(batch_size=8192):
                 for value in _batch_values(batch):
                     line += 1
-                    yield (
-                        _record(line, value, "") if value is not None else Record(line, None, "holds text not in UTF-8")
-                    )
-    except (pa.ArrowException, OSError) as error:
+                    yield Record(line, None, value) if isinstance(value, str) else Record(line, value)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         where = f"cannot be read after row {line}" if line else "is no Parquet file"
-        yield Record(None, None, f"{where}; it may be cut off ({str(error).splitlines()[0][:200]})")
+        yield Record(None, None, f"{where}; it may be cut off ({_first_line(error)})")
 
 
-def _batch_values(batch: pa.RecordBatch) -> Iterator[dict[str, Any] | None]:
+def _batch_values(batch: pa.RecordBatch) -> Iterator[dict[str, Any] | str]:
+    """The rows; for one that holds what Python cannot hold, the reason."""
     try:
         yield from batch.to_pylist()
-    except UnicodeDecodeError:
+    except _NO_VALUE:
         for row in range(batch.num_rows):
             try:
                 yield batch.slice(row, 1).to_pylist()[0]
             except UnicodeDecodeError:
-                yield None
+                yield "holds text that is not UTF-8"
+            except _NO_VALUE as error:
+                yield f"holds a value that cannot be read ({_first_line(error)})"
+
+
+_NO_VALUE = (ValueError, OverflowError, KeyError)
+"""Text that is not UTF-8, a date before year 1 or after 9999, an unknown time zone."""
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0][:200]
 
 
 READERS: Mapping[str, Callable[[Path, Columns], Iterator[Record]]] = {

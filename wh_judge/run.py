@@ -1,21 +1,22 @@
 """Runs of the graph from the command line: what is missing or stale, or a range of days, in this one process."""
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import dagster as dg
+from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
 from wh_judge.definitions import defs
 from wh_judge.ingest import KST, TABLES, TableName, input_path
-from wh_judge.instance import open_instance
+from wh_judge.instance import STARTED_HERE, open_instance
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse
-from wh_judge.store.days import stale_days
+from wh_judge.store.days import judged_versions, stale_days
 from wh_judge.store.inputs import ingest_log, is_known
 from wh_judge.store.log import log_days
-from wh_judge.store.schema import number
+from wh_judge.store.snapshot import is_published
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how many days are done, and how many there are."""
@@ -42,19 +43,22 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
         with open_warehouse(settings.warehouse) as connection:
             small = [TABLES["character_card"], TABLES["topic_lexicon"]]
             changed = [t for t in small if not is_known(connection, t, _path(settings, t.name))]
-        if changed:
+        if changed or not _succeeded(instance, "inputs"):
             progress("cards and lexicon", 0, 0)
             _execute(result, instance, "inputs", "inputs")
         with open_warehouse(settings.warehouse) as connection:
             progress("log files", 0, 0)
-            ingest_log(connection, _path(settings, "chat_turn"))
-            stale = stale_days(connection, settings.rules)
+            brought_in = ingest_log(connection, _path(settings, "chat_turn"))
+            # What a file holds may concern no day, such as rejected rows: the newest day then reports it.
+            untold = log_days(connection)[-1:] if brought_in else []
+            unreported = _unreported(instance, judged_versions(connection))
+            stale = sorted({*stale_days(connection, settings.rules), *unreported}) or untold
         _judge(result, instance, stale, settings, progress)
         with open_warehouse(settings.warehouse) as connection:
             gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
             relabelled = gold is not None and not is_known(connection, TABLES["gold_label"], gold)
-            evaluated = number(connection, "SELECT count(*) FROM evaluation") > 0
-        if result.jobs or relabelled or not evaluated:
+            finished = is_published(connection, settings.published)
+        if result.jobs or relabelled or not finished or not _succeeded(instance, "evaluations"):
             progress("evaluations", 0, 0)
             _execute(result, instance, "evaluations", "evaluations")
     return result
@@ -82,6 +86,20 @@ def _path(settings: Settings, name: TableName) -> Path:
     return path
 
 
+def _succeeded(instance: dg.DagsterInstance, job: str) -> bool:
+    """Whether the job's last run told all that it had to tell; one that was killed may have written and not told."""
+    runs = instance.get_runs(dg.RunsFilter(job_name=job), limit=1)
+    return bool(runs) and runs[0].is_success
+
+
+def _unreported(instance: dg.DagsterInstance, versions: Mapping[dt.date, str]) -> list[dt.date]:
+    """The days whose verdicts Dagster does not know: a run was killed in between, or its history was deleted."""
+    known = instance.event_log_storage.get_latest_tags_by_partition(
+        dg.AssetKey("verdicts"), dg.DagsterEventType.ASSET_MATERIALIZATION, [DATA_VERSION_TAG]
+    )
+    return [day for day, version in versions.items() if known.get(str(day), {}).get(DATA_VERSION_TAG) != version]
+
+
 def _judge(
     result: RunResult, instance: dg.DagsterInstance, days: Sequence[dt.date], settings: Settings, progress: Progress
 ) -> None:
@@ -103,6 +121,7 @@ def _execute(
         instance=instance,
         partition_key=partition_key,
         raise_on_error=False,
+        tags=STARTED_HERE,
         run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
     )
     result.jobs += 1

@@ -81,10 +81,15 @@ def _from_pyproject(folder: Path) -> tuple[Path | None, dict[str, Any]]:
         if not file.is_file():
             continue
         try:
-            table = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("wh_judge")
+            tools = tomllib.loads(file.read_text(encoding="utf-8")).get("tool")
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise UserError(f"{file}: is no TOML: {error}") from None
-        if isinstance(table, dict):
+        except OSError as error:
+            raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+        table = tools.get("wh_judge") if isinstance(tools, dict) else None
+        if table is not None and not isinstance(table, dict):
+            raise UserError(f"{file}: [tool.wh_judge] is no table")
+        if table is not None:
             paths = {name: parent / table[name] for name in ("data", "inputs") if isinstance(table.get(name), str)}
             return file, table | paths
     return None, {}

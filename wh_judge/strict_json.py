@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 NESTING_LIMIT = 100
@@ -39,17 +39,16 @@ def decode_at(text: str, position: int) -> tuple[Any, int]:
 
 def end_of_broken(text: str, position: int) -> int | None:
     """Where the list or object that begins at a position ends by its brackets; None where it does not."""
+    if text[position : position + 1] not in ("[", "{"):
+        return None
     depth = 0
     for token in _TOKEN.finditer(text, position):
         mark = token[0]
-        if mark in "[{":
-            depth += 1
-        elif mark in "]}":
-            depth -= 1
-        elif mark == '"':
+        if mark == '"':
             return None
-        if depth <= 0:
-            return token.end() if depth == 0 and text[position] in "[{" else None
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(mark, 0)
+        if depth == 0:
+            return token.end()
     return None
 
 
@@ -91,13 +90,12 @@ def _not_too_deep(value: Any, text: str, start: int, end: int) -> Any:
     if text.count("[", start, end) + text.count("{", start, end) <= NESTING_LIMIT:
         return value
     level = [value]
-    for _ in range(NESTING_LIMIT + 1):
-        level = [
-            inner
-            for outer in level
-            if isinstance(outer, list | dict)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-    if level:
+    for _ in range(NESTING_LIMIT):
+        level = [inner for outer in level for inner in _inside(outer)]
+    if any(isinstance(deepest, list | dict) for deepest in level):
         raise ValueError(TOO_DEEP)
     return value
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

@@ -1,1 +1,1 @@
-"""Tests, laid out as the package is. `builders` makes rows, `strategies` makes hostile ones, `data` holds worked ones."""
+"""Tests, laid out as the package is. `builders` makes rows, `strategies` hostile ones, `data` holds worked ones."""

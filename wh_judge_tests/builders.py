@@ -6,6 +6,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+import duckdb
 import pyarrow as pa
 
 from wh_judge.judge import judge
@@ -35,6 +36,7 @@ __all__ = [
     "by_kernel",
     "by_references",
     "card",
+    "in_sql",
     "judged",
     "lexicon",
     "mention_table",
@@ -126,12 +128,12 @@ def by_kernel(rows: Rows, earlier: Iterable[ChatTurn] | None = None, layout: Lay
         earlier: turns that only count for what they name.
         layout: how the same rows lie in their tables.
     """
-    tables = [
+    turns, cards, terms = [
         layout(pa.Table.from_pylist([row.model_dump() for row in part], schema))
         for part, schema in ((rows.turns, TURN_SCHEMA), (rows.cards, CARD_SCHEMA), (rows.lexicon, LEXICON_SCHEMA))
     ]
     mentions = None if earlier is None else layout(mention_table(earlier))
-    judgement = judge(*tables, rows.settings, mentions)
+    judgement = judge(turns, cards, terms, rows.settings, mentions)
     return Judged(judgement.verdicts.to_pylist(), judgement.unjudged.to_pylist())
 
 
@@ -142,3 +144,11 @@ def mention_table(turns: Iterable[ChatTurn]) -> pa.Table:
         for (session, entity), mention in first_mentions(turns).items()
     ]
     return pa.Table.from_pylist(rows, MENTION_SCHEMA)
+
+
+def in_sql(
+    connection: duckdb.DuckDBPyConnection, expression: str, texts: Sequence[str | None], name: str = "x"
+) -> list[Any]:
+    """The value of an SQL expression for each text, which it calls by the name."""
+    connection.register("given", pa.table({"i": range(len(texts)), name: pa.array(texts, pa.string())}))
+    return [row[0] for row in connection.execute(f"SELECT {expression} FROM given ORDER BY i").fetchall()]

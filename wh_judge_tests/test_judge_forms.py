@@ -1,5 +1,6 @@
-"""The kernel says what the references say, on hostile rows, however the rows lie and whatever days they are cut into."""
+"""The kernel says what the references say: on hostile rows, however they lie, in whatever days they are cut."""
 
+import itertools
 from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
@@ -37,7 +38,7 @@ def sliced(cuts: Sequence[int]) -> Layout:
         long = pa.concat_tables([table.slice(table.num_rows // 2), table, table]).combine_chunks()
         first = table.num_rows - table.num_rows // 2
         places = [0, *sorted(min(cut, table.num_rows) for cut in cuts), table.num_rows]
-        chunks = [long.slice(first + start, end - start) for start, end in zip(places, places[1:], strict=False)]
+        chunks = [long.slice(first + start, end - start) for start, end in itertools.pairwise(places)]
         batches = [batch for chunk in chunks for batch in chunk.to_batches() or _empty(table.schema)]
         return pa.Table.from_batches(batches if cuts or table.num_rows else [], table.schema)
 
@@ -62,7 +63,9 @@ def about(judged: Judged, turns: Sequence[ChatTurn]) -> Judged:
     return Judged(*([record for record in part if record["turn_id"] in chosen] for part in judged))
 
 
-_BORDER = Rows([turn("T-1", reply_text="오늘은 선"), turn("T-2", reply_text="거울.")], [card("C-1")], lexicon(("선거", "도박")))
+_BORDER = Rows(
+    [turn("T-1", reply_text="오늘은 선"), turn("T-2", reply_text="거울.")], [card("C-1")], lexicon(("선거", "도박"))
+)
 """A term across the border of two replies."""
 
 

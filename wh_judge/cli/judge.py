@@ -12,6 +12,7 @@ from wh_judge.model import VERDICTS
 from wh_judge.settings import load_settings
 
 _FILE = click.Path(exists=True, path_type=Path)
+SHOWN = 20
 
 
 @click.command(name="judge", help=HELP["judge"])
@@ -30,34 +31,37 @@ def command(turns: Path, cards: Path, lexicon: Path, out: Path, rejects: Path | 
       wh-judge judge --turns turns/ --cards cards.json --lexicon lexicon.csv --out verdicts.jsonl \\
         --rejects rejects.jsonl --fail-on "금지 소재 접촉"
     """
-    from wh_judge.files import read_log_table, rejects_of
-    from wh_judge.ingest import TABLES, read_table
+    from wh_judge.files import need_rows, read_log_table, rejects_of
+    from wh_judge.ingest import TABLES, files_of, read_table
     from wh_judge.judge import judge
-    from wh_judge.outputs import check_suffix, write_documents, write_verdicts
+    from wh_judge.outputs import check_writable, write_documents, writing_verdicts
 
+    taken = {file.resolve() for path in (turns, cards, lexicon) for file in files_of(path)}
     for path in filter(None, (out, rejects)):
-        check_suffix(path)
+        check_writable(path)
+        if path.resolve() in taken:
+            raise UserError(f"{path}: is read or written already; name another file")
+        taken.add(path.resolve())
     if rejects is not None and rejects.suffix.lower() == ".parquet":
         raise UserError(f"{rejects}: rejects are written as .jsonl, .json or .csv")
     log = read_log_table(turns)
     card_rows, lexicon_rows = read_table(cards, TABLES["character_card"]), read_table(lexicon, TABLES["topic_lexicon"])
-    for path, batch in ((turns, log), (cards, card_rows)):
-        if not batch.rows.num_rows:
-            first = f" ({batch.problems[0]})" if batch.problems else ""
-            raise UserError(f"{path}: holds no row that can be read{first}")
+    need_rows(turns, log.rows.num_rows, log.problems)
+    need_rows(cards, card_rows.rows.num_rows, card_rows.problems)
     judgement = judge(log.rows, card_rows.rows, lexicon_rows.rows, load_settings().rules)
-    write_verdicts(judgement.verdicts, out)
     problems = [*log.problems, *card_rows.problems, *lexicon_rows.problems]
-    if rejects is not None:
-        documents = rejects_of(problems, judgement.unjudged)
-        write_documents(documents, rejects, ["table", "file", "line", "severity", "turn_id", "reason", "raw"])
+    documents = list(rejects_of(problems, judgement.unjudged, log))
+    with writing_verdicts(judgement.verdicts, out):
+        if rejects is not None:
+            write_documents(documents, rejects, ["table", "file", "line", "severity", "turn_id", "reason", "raw"])
     counts = Counter(judgement.verdicts["verdict"].to_pylist())
     for verdict in VERDICTS:
         click.echo(f"{counts[verdict]:>9}  {verdict}", err=True)
     if judgement.unjudged.num_rows:
         click.echo(f"{judgement.unjudged.num_rows:>9}  not judged: no card for their character", err=True)
-    for problem in problems[:20]:
-        click.echo(f"{problem.severity}: {problem}", err=True)
-    if len(problems) > 20:
-        click.echo(f"… {len(problems) - 20} more; --rejects FILE keeps them all", err=True)
-    sys.exit(int(bool(problems or judgement.unjudged.num_rows or any(counts[verdict] for verdict in fail_on))))
+    for document in documents[:SHOWN]:
+        where = document["file"] if document["line"] is None else f"{document['file']}:{document['line']}"
+        click.echo(f"{document['severity']}: {where}: {document['reason']}", err=True)
+    if len(documents) > SHOWN:
+        click.echo(f"… {len(documents) - SHOWN} more; --rejects FILE keeps them all", err=True)
+    sys.exit(int(bool(documents or any(counts[verdict] for verdict in fail_on))))

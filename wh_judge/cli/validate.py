@@ -4,12 +4,12 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
 
 from wh_judge.cli import HELP
-from wh_judge.errors import UserError
 from wh_judge.settings import load_settings
 
 _FILE = click.Path(exists=True, path_type=Path)
@@ -29,7 +29,7 @@ def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_json: bo
     Example:
       wh-judge validate --verdicts verdicts.jsonl --turns turns/ --cards cards.json --lexicon lexicon.csv
     """
-    from wh_judge.files import read_claims, read_log_table
+    from wh_judge.files import need_rows, read_claims, read_log_table
     from wh_judge.ingest import TABLES, read_table
     from wh_judge.model import cards_from, lexicon_from, turns_from
     from wh_judge.validations import Log, validate
@@ -37,16 +37,20 @@ def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_json: bo
     log_rows = read_log_table(turns)
     card_rows, lexicon_rows = read_table(cards, TABLES["character_card"]), read_table(lexicon, TABLES["topic_lexicon"])
     records = list(read_claims(verdicts))
-    if not records:
-        raise UserError(f"{verdicts}: holds no verdict")
+    claims = [record.value for _, record in records if record.value is not None]
+    unread = [
+        {"file": file, "line": record.line, "reason": record.reason} for file, record in records if record.value is None
+    ]
+    need_rows(verdicts, len(claims), [_line(row) for row in unread])
+    need_rows(turns, log_rows.rows.num_rows, log_rows.problems)
+    need_rows(cards, card_rows.rows.num_rows, card_rows.problems)
     log = Log.of(
         turns_from(log_rows.rows), cards_from(card_rows.rows), lexicon_from(lexicon_rows.rows), load_settings().rules
     )
-    unread = [record for record in records if record.value is None]
-    results = validate([record.value for record in records if record.value is not None], log)
+    results = validate(claims, log)
     if as_json:
         document = {
-            "unread": [{"line": record.line, "reason": record.reason} for record in unread],
+            "unread": unread,
             "validations": [asdict(result) for result in results],
         }
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
@@ -54,8 +58,14 @@ def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_json: bo
         from wh_judge.report import validation_tables
 
         validation_tables(results, SHOWN, Console())
-        for record in unread:
-            click.echo(f"unread: {verdicts}:{record.line}: {record.reason}", err=True)
-    for problem in [*log_rows.problems, *card_rows.problems, *lexicon_rows.problems]:
+    for row in unread:
+        click.echo(f"unread: {_line(row)}", err=True)
+    problems = [*log_rows.problems, *card_rows.problems, *lexicon_rows.problems]
+    for problem in problems:
         click.echo(f"{problem.severity}: {problem}", err=True)
-    sys.exit(int(bool(unread) or any(not result.ok for result in results)))
+    sys.exit(int(bool(unread or problems) or any(not result.ok for result in results)))
+
+
+def _line(unread: dict[str, Any]) -> str:
+    where = unread["file"] if unread["line"] is None else f"{unread['file']}:{unread['line']}"
+    return f"{where}: {unread['reason']}"

@@ -4,9 +4,12 @@
 `open_warehouse` is the one place that opens one.
 """
 
+import logging
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import duckdb
 from dagster_duckdb import DuckDBResource
@@ -16,33 +19,63 @@ from wh_judge.store.schema import DDL
 
 __all__ = ["open_warehouse", "transaction"]
 
+WAIT_SECONDS = 60.0
+"""How long a process waits for another one that has the warehouse open."""
+_SILENT_SECONDS, _PAUSE_SECONDS = 2.0, 0.1
+_CONFIG: dict[str, Any] = {"autoinstall_known_extensions": False}
+
+_log = logging.getLogger(__name__)
+
 
 @contextmanager
 def open_warehouse(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """The warehouse, its tables made where they are missing; closed afterwards whatever happens.
 
-    While another process has it open this waits and tries again for some seconds.
+    While another process has it open this waits, at most `WAIT_SECONDS`.
 
     Raises:
         UserError: it stays locked, or is no warehouse.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    resource = DuckDBResource(database=str(path), connection_config={"autoinstall_known_extensions": False})
+    _wait_until_free(path)
+    resource = DuckDBResource(database=str(path), connection_config=_CONFIG)
+    connection: duckdb.DuckDBPyConnection = resource.get_connection().__enter__()
     try:
-        opened = resource.get_connection()
-        connection = opened.__enter__()
-    except duckdb.IOException as error:
-        if "lock" in str(error).lower():
-            raise UserError(
-                f"{path}: another process has the warehouse open ({_holder(error)}); wait for it to end"
-            ) from None
-        raise UserError(f"{path}: is no DuckDB file that can be opened: {str(error).splitlines()[0]}") from None
-    try:
-        connection.execute("SET TimeZone = 'Asia/Seoul'")
-        connection.execute(DDL)
+        try:
+            connection.execute("SET TimeZone = 'Asia/Seoul'")
+            connection.execute(DDL)
+        except duckdb.CatalogException as error:
+            raise UserError(f"{path}: is no warehouse of wh-judge: {_first_line(error)}") from None
         yield connection
     finally:
         connection.close()
+
+
+def _wait_until_free(path: Path) -> None:
+    """Wait for other processes, and refuse what is no warehouse at once.
+
+    The resource's own waiting is of no use for either: its pauses double up to 51 seconds, 102 in all, also for a file
+    that will never open.
+    """
+    begun, told = time.monotonic(), False
+    while True:
+        try:
+            duckdb.connect(str(path), config={"custom_user_agent": "dagster"} | _CONFIG).close()
+            return
+        except duckdb.Error as error:
+            if "Could not set lock" not in str(error):
+                raise UserError(f"{path}: is no DuckDB file that can be opened: {_first_line(error)}") from None
+            waited, holder = time.monotonic() - begun, _holder(error)
+        if waited >= WAIT_SECONDS:
+            raise UserError(f"{path}: another process has the warehouse open ({holder}); wait for it to end")
+        if waited >= _SILENT_SECONDS and not told:
+            _log.warning("%s: waiting for another process that has the warehouse open (%s)", path, holder)
+            told = True
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def _holder(error: Exception) -> str:

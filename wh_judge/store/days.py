@@ -27,7 +27,7 @@ from wh_judge.rules.rule import Mention
 from wh_judge.store import transaction
 from wh_judge.store.inputs import table_version
 from wh_judge.store.log import log_days, read_turns, turns_sql
-from wh_judge.store.schema import arrow, names
+from wh_judge.store.schema import arrow, names, one
 from wh_judge.validations import Log, ValidationResult
 
 
@@ -107,6 +107,11 @@ def stale_days(connection: duckdb.DuckDBPyConnection, settings: RuleSettings) ->
     return [day for day in log_days(connection) if judged.get(day) != inputs_version(connection, day, settings)]
 
 
+def judged_versions(connection: duckdb.DuckDBPyConnection) -> dict[dt.date, str]:
+    """The versions of the days' verdicts."""
+    return dict(connection.execute("SELECT day, version FROM judged_day ORDER BY day").fetchall())
+
+
 def settings_version(settings: RuleSettings) -> str:
     """The settings as text; few and short enough to be their own version."""
     return "endings=" + ",".join(settings.endings)
@@ -169,11 +174,29 @@ def replace_day(
     if not changed:
         # The file stays as it is: rewriting equal rows would only make it grow.
         connection.execute("ROLLBACK")
+        if _is_kept(connection, day, inputs.version, version, results):
+            return DayResult(True, False, version, results)
         connection.execute("BEGIN")
     _keep_results(connection, day, results, run_id, {})
     connection.execute("INSERT OR REPLACE INTO judged_day VALUES (?, ?, ?, ?)", [day, inputs.version, version, run_id])
     connection.execute("COMMIT")
     return DayResult(True, changed, version, results)
+
+
+def _is_kept(
+    connection: duckdb.DuckDBPyConnection,
+    day: dt.date,
+    inputs: str,
+    version: str,
+    results: Sequence[ValidationResult],
+) -> bool:
+    """Whether an earlier run left exactly this; its run_id then stays as well."""
+    judged = one(connection, "SELECT inputs, version FROM judged_day WHERE day = ?", [day])
+    kept = connection.execute(
+        "SELECT code, looked_at, passed, failed, not_applicable FROM validation WHERE day = ?", [day]
+    ).fetchall()
+    found = [(r.code, r.looked_at, r.passed, r.failed, r.not_applicable) for r in results]
+    return judged == (inputs, version) and sorted(kept) == sorted(found)
 
 
 def _keep_results(

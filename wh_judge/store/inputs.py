@@ -20,19 +20,23 @@ def ingest_log(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
     """Bring in the log files that are new or changed, in order of name; a file's rows replace those it had before.
 
     A file whose size and time of change are known is not read again. Each file is one transaction. A file that is gone
-    leaves its turns behind.
+    leaves its turns behind, and so does one that can no longer be read, which becomes a problem.
 
     Returns:
         Names of the files that were brought in.
     """
     done = []
     for file in files_of(path):
-        name, stat = file_name(path, file), file.stat()
+        name = file_name(path, file)
         known = one(connection, "SELECT sha256, size, mtime_ns FROM log_file WHERE name = ?", [name])
-        if known and known[1:] == (stat.st_size, stat.st_mtime_ns):
+        try:
+            stat = file.stat()
+            if known and known[1:] == (stat.st_size, stat.st_mtime_ns):
+                continue
+            sha256 = _sha256(file)
+        except OSError:
+            _keep_unreadable(connection, file, name)
             continue
-        with file.open("rb") as content:
-            sha256 = hashlib.file_digest(content, "sha256").hexdigest()
         if known and known[0] == sha256:
             connection.execute(
                 "UPDATE log_file SET size = ?, mtime_ns = ? WHERE name = ?", [stat.st_size, stat.st_mtime_ns, name]
@@ -42,6 +46,21 @@ def ingest_log(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
             _replace_file(connection, file, name, [sha256, stat.st_size, stat.st_mtime_ns])
         done.append(name)
     return done
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _keep_unreadable(connection: duckdb.DuckDBPyConnection, file: Path, name: str) -> None:
+    """Keep why a file cannot be read, and forget its facts, so that it is brought in once it can be."""
+    table = TABLES["chat_turn"]
+    with transaction(connection):
+        connection.execute("UPDATE log_file SET sha256 = NULL, size = NULL, mtime_ns = NULL WHERE name = ?", [name])
+        _forget_problems(connection, table, name)
+        for batch in read_file(file, table, name):
+            _keep_problems(connection, batch.problems)
 
 
 def _replace_file(connection: duckdb.DuckDBPyConnection, file: Path, name: str, facts: list[str | int]) -> None:
@@ -96,8 +115,11 @@ def signature(path: Path) -> str:
     """Hash of the names and the contents of an input's files."""
     digest = hashlib.sha256()
     for file in files_of(path):
-        with file.open("rb") as content:
-            digest.update(f"{file_name(path, file)}\0{hashlib.file_digest(content, 'sha256').hexdigest()}\0".encode())
+        try:
+            content = _sha256(file)
+        except OSError as error:
+            content = str(error.strerror)
+        digest.update(f"{file_name(path, file)}\0{content}\0".encode())
     return digest.hexdigest()
 
 

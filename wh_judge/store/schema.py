@@ -82,8 +82,10 @@ CREATE TABLE IF NOT EXISTS failed_row (
 CREATE TABLE IF NOT EXISTS evaluation (
     name VARCHAR PRIMARY KEY, document JSON NOT NULL, run_id VARCHAR NOT NULL,
     finished_at TIMESTAMPTZ NOT NULL);
+CREATE TABLE IF NOT EXISTS publication (state VARCHAR NOT NULL);
 """
-"""`turn_row` keeps every row of every log file; `chat_turn` shows, for each turn_id, the row that arrived last."""
+"""`turn_row` keeps every row of every log file; `chat_turn` shows, for each turn_id, the row that arrived last.
+`publication` has one row: what the newest snapshot was made from."""
 
 PUBLISHED = {
     "chat_turn": "day, length(turn_id), turn_id",

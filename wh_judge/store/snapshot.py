@@ -7,8 +7,9 @@ from pathlib import Path
 
 import duckdb
 
+from wh_judge.store import transaction
 from wh_judge.store.inputs import table_version
-from wh_judge.store.schema import PUBLISHED, number
+from wh_judge.store.schema import PUBLISHED, number, one
 
 CURRENT = "current"
 """The file that names the newest snapshot."""
@@ -55,13 +56,43 @@ def publish(connection: duckdb.DuckDBPyConnection, folder: Path, *, keep: int) -
     pointer.write_text(snapshot_id + "\n", encoding="utf-8")
     pointer.rename(folder / CURRENT)
     _drop_old(folder, snapshot_id, keep)
+    if not is_published(connection, folder):
+        with transaction(connection):
+            connection.execute("DELETE FROM publication")
+            connection.execute("INSERT INTO publication VALUES (?)", [_state(connection)])
     rows = {name: number(connection, f"SELECT count(*) FROM {name}") for name in PUBLISHED}
     return Snapshot(snapshot_id, path, written, rows)
+
+
+def is_published(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
+    """Whether the newest snapshot is there and was made from what stands in the warehouse now."""
+    known = one(connection, "SELECT state FROM publication")
+    current = folder / CURRENT
+    return (
+        known is not None
+        and known[0] == _state(connection)
+        and current.is_file()
+        and (folder / f"{current.read_text(encoding='utf-8').strip()}.duckdb").is_file()
+    )
+
+
+def _state(connection: duckdb.DuckDBPyConnection) -> str:
+    """Hash of the few rows from which everything published follows."""
+    sources = {
+        "SELECT name, sha256, arrival FROM log_file": "name",
+        "SELECT * FROM input_file": '"table"',
+        "SELECT * FROM problem": '"table", file, line, reason',
+        "SELECT * FROM judged_day": "day",
+        "SELECT * FROM validation": "day, code",
+        "SELECT * FROM failed_row": "day, code, turn_id, reason",
+        "SELECT * FROM evaluation": "name",
+    }
+    return " ".join(table_version(connection, sql, order) for sql, order in sources.items())
 
 
 def _drop_old(folder: Path, current: str, keep: int) -> None:
     snapshots = sorted(folder.glob("*.duckdb"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
     for file in [file for file in snapshots if file.stem != current][keep - 1 :]:
         file.unlink(missing_ok=True)
-    for file in folder.glob(".*.partial"):
+    for file in [*folder.glob(".*.partial*"), *folder.glob(f".{CURRENT}.*")]:
         file.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Validates one batch of a table with Great Expectations, which takes seconds to import: it is imported on first use."""
+"""Validates one batch of a table with Great Expectations, imported on first use: that takes seconds."""
 
 import logging
 import os

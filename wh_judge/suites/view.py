@@ -111,7 +111,7 @@ def _view() -> Any:
         def __init__(self) -> None:
             super().__init__()
             self.env.autoescape = True
-            own: list[jinja2.BaseLoader] = [jinja2.DictLoader({"page.j2": _PAGE, "collapse.j2": ""})]
+            own: list[jinja2.BaseLoader] = [jinja2.DictLoader({"page.j2": _PAGE})]
             self.env.loader = jinja2.ChoiceLoader([*own, self.env.loader] if self.env.loader else own)
 
         @jinja2.pass_context

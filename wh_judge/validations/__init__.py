@@ -10,7 +10,7 @@ Here does not belong: the kernel (a validation never calls it), files, tables an
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from wh_judge.validations.claim import claim_from_record
+from wh_judge.validations.claim import claim_from_record, typed_evidence
 from wh_judge.validations.evidence import EVIDENCE_FIELD, EVIDENCE_VALUE
 from wh_judge.validations.recomputed import NULLS_SKIPPED, OFF_CANON, PRECEDENCE, RECALL, SPEECH_REREAD, TOUCHED
 from wh_judge.validations.shape import REQUIRED_FILLED, SCHEMA, VERDICT_VALUE
@@ -26,6 +26,7 @@ __all__ = [
     "Validation",
     "ValidationResult",
     "claim_from_record",
+    "typed_evidence",
     "validate",
 ]
 

@@ -21,17 +21,21 @@ def claim_from_record(record: Mapping[str, Any]) -> dict[str, Any]:
     """
     claim: dict[str, Any] = dict(zip(_NAMES, _cells(record), strict=True))
     claim["evidence"] = [
-        row if row["agg"] is None and row["field"] not in _BOOLEAN else _typed(row) for row in record["evidence"]
+        row if row["agg"] is None and row["field"] not in _BOOLEAN else typed_evidence(row)
+        for row in record["evidence"]
     ]
     return claim
 
 
-def _typed(row: dict[str, Any]) -> dict[str, Any]:
-    text = row["value"]
+def typed_evidence(row: dict[str, Any]) -> dict[str, Any]:
+    """An evidence row whose value is text, with the type of the column that it cites; unchanged where it has none."""
+    text, column = row.get("value"), row.get("field")
+    if not isinstance(text, str) or not isinstance(column, str):
+        return row
     try:
-        value = evidence_value(row["field"], row["agg"], text)
+        value = evidence_value(column, row.get("agg"), text)
     except ValueError:
         return row
-    if value is None or str(value) != (text.capitalize() if isinstance(value, bool) else text):
+    if str(value) != (text.capitalize() if isinstance(value, bool) else text):
         return row
     return {**row, "value": value}

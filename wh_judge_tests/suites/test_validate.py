@@ -4,6 +4,7 @@ import logging
 import subprocess
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -191,11 +192,16 @@ def test_an_expectation_that_raises_fails_with_its_message(monkeypatch: pytest.M
     assert (found.success, "same type" in (found.message or "")) == (False, True)
 
 
-def test_the_level_of_the_log_is_left_as_it_was() -> None:
-    logger = logging.getLogger("great_expectations")
-    before = logger.level
-    _validated(changed("chat_turn").drop_columns(["turn_at"]))
-    assert logger.level == before
+def test_the_level_of_the_log_is_left_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logging.getLogger("great_expectations"), "level", logging.INFO)
+    _validated(changed("chat_turn"))
+    assert logging.getLogger("great_expectations").level == logging.INFO
+
+
+def test_nothing_is_logged(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    caplog.set_level(logging.DEBUG)
+    _validated(changed("chat_turn").drop_columns(["turn_at"]), docs=tmp_path)
+    assert [record for record in caplog.records if record.name.startswith("great_expectations")] == []
 
 
 def _python(code: str) -> subprocess.CompletedProcess[str]:

@@ -32,7 +32,7 @@ def accepted(document: Any) -> tuple[bool, bool, bool]:
     return WRITTEN.is_valid(document), MODELLED.is_valid(document), strict
 
 
-ACCEPTED = {
+ACCEPTED: dict[str, Claim] = {
     "as it is": KEPT,
     "required cells only": REQUIRED_ONLY,
     "empty texts": REQUIRED_ONLY | dict.fromkeys(("turn_id", "session_id", "character_id", "model_id", "summary"), ""),
@@ -49,7 +49,7 @@ ACCEPTED = {
     "names null": KEPT | {"off_canon_entities": None},
     "names empty": KEPT | {"off_canon_entities": []},
 }
-REFUSED = {
+REFUSED: dict[str, Any] = {
     "no object": [],
     "null": None,
     "a text": "설정대로 말함",
@@ -100,7 +100,7 @@ JSON = st.recursive(
     lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=5), inside, max_size=3),
     max_leaves=5,
 )
-CELLS = (
+CELLS: st.SearchStrategy[Any] = (
     st.sampled_from([None, True, 0, 1.5, "", "count", "chat_turn", "설정대로 말함", [], [None], ["가"], {}, [ROW]])
     | JSON
 )

@@ -1,0 +1,278 @@
+"""Why a verdict changed: the turn is judged again with what differs put back, until the old verdict is there again.
+
+Pure, in plain Python, with the references of the rules. First whole inputs are put back (the turn, its card, the
+lexicon, the endings, the names in earlier turns), one at a time, then the smallest set; then, inside those that did it,
+single cells. What no input explains is the code's doing, since the old code is not there to be run.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Literal, NamedTuple
+
+from wh_judge.model import CharacterCard, ChatTurn, LexiconTerm, Verdict
+from wh_judge.rules import Case, Lexicon, RuleSettings, judge_turn
+from wh_judge.rules.rule import Mention
+
+InputName = Literal["chat_turn", "character_card", "topic_lexicon", "endings", "mention", "code"]
+
+DECIDED = (
+    "verdict",
+    "rule_expected",
+    "rule_observed",
+    "off_canon_entities",
+    "touched_term",
+    "touched_topic",
+    "recall_target",
+    "recall_source_turn",
+    "hedge",
+)
+"""The fields whose change is a change; summary and evidence follow from them and from counts."""
+
+MOST_CELLS = 8
+"""Up to so many differing cells every set of them is tried, beyond it only single cells and pairs."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """All that one turn was judged by. A turn without a card has no verdict; so has one that is not in the log."""
+
+    turn: ChatTurn | None
+    card: CharacterCard | None
+    lexicon: tuple[LexiconTerm, ...]
+    """The rows whose term stands in the reply, in lexicon order; no other row can decide anything."""
+    endings: tuple[str, ...]
+    mentions: Mapping[str, Mention]
+    """The first mention of each entity of the card's roles in the session."""
+
+
+class Cause(NamedTuple):
+    """What changed a verdict."""
+
+    inputs: tuple[InputName, ...]
+    cells: tuple[str, ...]
+    """The cells inside those inputs, such as `character_card CHR-0001 canon_entities: + 리안`."""
+
+
+Decided = tuple[Any, ...]
+
+
+def decided_fields(verdict: Verdict | None) -> Decided | None:
+    """The decided fields of a verdict, in the order of `DECIDED`; None for a turn without one."""
+    return None if verdict is None else tuple(getattr(verdict, name) for name in DECIDED)
+
+
+def judge_inputs(inputs: Inputs) -> Decided | None:
+    """The decided fields that the references give for these inputs; None where there can be no verdict."""
+    if inputs.turn is None or inputs.card is None:
+        return None
+    mentions = {(inputs.turn.session_id, entity): mention for entity, mention in inputs.mentions.items()}
+    settings = RuleSettings(endings=inputs.endings)
+    verdict, _ = judge_turn(Case(inputs.turn, inputs.card, Lexicon(inputs.lexicon), mentions, settings))
+    return decided_fields(verdict)
+
+
+@dataclass(frozen=True)
+class _Edit:
+    """One difference between the inputs before and after, and how to put it back."""
+
+    input: InputName
+    cell: str
+    undo: Callable[[Inputs], Inputs]
+
+
+def explain(
+    before: Inputs,
+    after: Inputs,
+    old: Decided | None,
+    lexicons: tuple[Lexicon, Lexicon],
+    code: tuple[str, str] | None = None,
+) -> Cause:
+    """Why the turn no longer has the decided fields `old`.
+
+    Args:
+        before: what the turn was judged by then.
+        after: what it is judged by now.
+        old: the decided fields then; None where it had no verdict.
+        lexicons: the whole lexicon before and after: a text that is put back meets rows that its other version missed.
+        code: the code version before and after, where they differ.
+    """
+    whole = list(_inputs(before, after, lexicons))
+    found = _smallest(whole, after, old, len(whole))
+    if found is None:
+        if code is not None:
+            return Cause(("code",), (f"code: {code[0]} -> {code[1]}",))
+        return Cause(tuple(edit.input for edit in whole), tuple(edit.cell for edit in whole))
+    cells = [cell for edit in found for cell in _cells(edit, before, after)]
+    least = _smallest(cells, after, old, len(cells) if len(cells) <= MOST_CELLS else 2)
+    named = least if least is not None else cells or found
+    return Cause(tuple(edit.input for edit in found), tuple(dict.fromkeys(edit.cell for edit in named)))
+
+
+def _smallest(edits: Sequence[_Edit], after: Inputs, old: Decided | None, most: int) -> list[_Edit] | None:
+    """The first of the smallest sets of edits which, put back together, give the old fields again."""
+    for size in range(1, most + 1):
+        for chosen in combinations(edits, size):
+            inputs = after
+            for edit in chosen:
+                inputs = edit.undo(inputs)
+            if judge_inputs(inputs) == old:
+                return list(chosen)
+    return None
+
+
+def _inputs(before: Inputs, after: Inputs, lexicons: tuple[Lexicon, Lexicon]) -> Iterator[_Edit]:
+    """The inputs that differ, each as one edit."""
+    turn_id = (after.turn or before.turn or _nobody).turn_id
+    if before.turn != after.turn:
+        hits = _rows(lexicons[1], before.turn)
+        undo = lambda inputs: replace(inputs, turn=before.turn, lexicon=hits)  # noqa: E731
+        what = "+ turn" if before.turn is None else "- turn" if after.turn is None else "text"
+        yield _Edit("chat_turn", f"chat_turn {turn_id}: {what}", undo)
+    if before.card != after.card:
+        character_id = (after.card or before.card or _nobody).character_id
+        what = "+ card" if before.card is None else "- card" if after.card is None else "card"
+        yield _Edit(
+            "character_card", f"character_card {character_id}: {what}", lambda inputs: replace(inputs, card=before.card)
+        )
+    if _rows(lexicons[0], after.turn) != after.lexicon or before.lexicon != _rows(lexicons[1], before.turn):
+
+        def undo_lexicon(inputs: Inputs) -> Inputs:
+            return replace(inputs, lexicon=_rows(lexicons[0], inputs.turn))
+
+        yield _Edit("topic_lexicon", "topic_lexicon: rows", undo_lexicon)
+    if before.endings != after.endings:
+        yield _Edit("endings", "endings", lambda inputs: replace(inputs, endings=before.endings))
+    if before.mentions != after.mentions:
+        yield _Edit("mention", "mention", lambda inputs: replace(inputs, mentions=before.mentions))
+
+
+class _Nobody(NamedTuple):
+    turn_id: str = "?"
+    character_id: str = "?"
+
+
+_nobody = _Nobody()
+
+
+def _rows(lexicon: Lexicon, turn: ChatTurn | None) -> tuple[LexiconTerm, ...]:
+    """The lexicon rows whose term stands in the turn's reply."""
+    return tuple(lexicon.rows[position] for position in lexicon.hits((turn.reply_text if turn else None) or ""))
+
+
+def _cells(edit: _Edit, before: Inputs, after: Inputs) -> Iterator[_Edit]:
+    """The single cells of one input's difference."""
+    if edit.input == "chat_turn" and before.turn and after.turn:
+        yield from _turn_cells(edit, before.turn, after.turn)
+    elif edit.input == "character_card" and before.card and after.card:
+        yield from _card_cells(before.card, after.card)
+    elif edit.input == "topic_lexicon":
+        yield from _lexicon_cells(edit, after)
+    elif edit.input == "endings":
+        for sign, ending, endings in _list_edits(before.endings, after.endings):
+            yield _Edit("endings", f"endings: {sign} {ending}", _set("endings", endings))
+    elif edit.input == "mention":
+        yield from _mention_cells(before, after)
+    else:
+        yield edit
+
+
+def _turn_cells(edit: _Edit, before: ChatTurn, after: ChatTurn) -> Iterator[_Edit]:
+    for name in ChatTurn.model_fields:
+        old, new = getattr(before, name), getattr(after, name)
+        if old == new:
+            continue
+
+        def undo(inputs: Inputs, name: str = name, old: Any = old) -> Inputs:
+            assert inputs.turn is not None
+            turn = inputs.turn.model_copy(update={name: old})
+            # A reply that is put back brings the lexicon rows that hit it along.
+            lexicon = edit.undo(inputs).lexicon if name == "reply_text" else inputs.lexicon
+            return replace(inputs, turn=turn, lexicon=lexicon)
+
+        yield _Edit("chat_turn", f"chat_turn {after.turn_id} {name}: {shown(old)} -> {shown(new)}", undo)
+
+
+def _card_cells(before: CharacterCard, after: CharacterCard) -> Iterator[_Edit]:
+    where = f"character_card {after.character_id}"
+
+    def put_back(name: str, value: Any) -> Callable[[Inputs], Inputs]:
+        def undo(inputs: Inputs) -> Inputs:
+            assert inputs.card is not None
+            return replace(inputs, card=inputs.card.model_copy(update={name: value}))
+
+        return undo
+
+    for name in ("honorific_rule", "first_person"):
+        old, new = getattr(before, name), getattr(after, name)
+        if old != new:
+            yield _Edit("character_card", f"{where} {name}: {shown(old)} -> {shown(new)}", put_back(name, old))
+    for name in ("canon_entities", "forbidden_topics", "entity_roles"):
+        old, new = getattr(before, name), getattr(after, name)
+        for sign, element, change in _list_edits(old, new):
+
+            def undo(inputs: Inputs, name: str = name, change: _Change = change) -> Inputs:
+                assert inputs.card is not None
+                elements = change(getattr(inputs.card, name))
+                return replace(inputs, card=inputs.card.model_copy(update={name: list(elements)}))
+
+            text = f"{element.role} -> {element.entity}" if name == "entity_roles" and element else element
+            yield _Edit("character_card", f"{where} {name}: {sign} {text}".rstrip(), undo)
+
+
+def _lexicon_cells(edit: _Edit, after: Inputs) -> Iterator[_Edit]:
+    old = edit.undo(after).lexicon
+    for sign, row, change in _list_edits(old, after.lexicon):
+        text = f"{row.term} -> {row.topic}" if row else "in another order"
+        yield _Edit("topic_lexicon", f"topic_lexicon: {sign} {text}", _set("lexicon", change))
+
+
+def _mention_cells(before: Inputs, after: Inputs) -> Iterator[_Edit]:
+    for entity in sorted(before.mentions.keys() | after.mentions.keys()):
+        old, new = before.mentions.get(entity), after.mentions.get(entity)
+        if old == new:
+            continue
+
+        def undo(inputs: Inputs, entity: str = entity, old: Mention | None = old) -> Inputs:
+            rest = {name: mention for name, mention in inputs.mentions.items() if name != entity}
+            return replace(inputs, mentions=rest | ({entity: old} if old else {}))
+
+        places = [f"- {entity}, chat_turn {old.turn_id}"] if old else []
+        places += [f"+ {entity}, chat_turn {new.turn_id}"] if new else []
+        yield _Edit("mention", f"named_entities of an earlier turn: {'; '.join(places)}", undo)
+
+
+_Change = Callable[[Iterable[Any]], tuple[Any, ...]]
+
+
+def _list_edits(old: Iterable[Any], new: Iterable[Any]) -> Iterator[tuple[str, Any, _Change]]:
+    """Single additions and removals between two lists, each with the function that puts it back.
+
+    Where the elements are the same and only their order differs, that is one edit, with no element.
+    """
+    old, new = tuple(old), tuple(new)
+    added = [element for element in new if element not in old]
+    removed = [element for element in old if element not in new]
+    for element in added:
+        yield "+", element, lambda now, element=element: tuple(e for e in now if e != element)
+    for element in removed:
+        yield "-", element, lambda now, element=element: _reinserted(tuple(now), element, old)
+    if not added and not removed and old != new:
+        yield "order", None, lambda now: old
+
+
+def _reinserted(now: tuple[Any, ...], element: Any, old: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`now` with the element before the first of the elements that followed it in `old`."""
+    following = set(map(repr, old[old.index(element) + 1 :]))
+    place = next((i for i, e in enumerate(now) if repr(e) in following), len(now))
+    return (*now[:place], element, *now[place:])
+
+
+def _set(name: str, change: _Change) -> Callable[[Inputs], Inputs]:
+    return lambda inputs: replace(inputs, **{name: change(getattr(inputs, name))})
+
+
+def shown(value: Any) -> str:
+    """A cell in a cause: as it stands, cut where it is long."""
+    text = "null" if value is None else str(value)
+    return text if len(text) <= 60 else text[:60] + "…"
