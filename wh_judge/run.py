@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import dagster as dg
-from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
 from wh_judge.definitions import defs
 from wh_judge.ingest import KST, TABLES, TableName, input_path
@@ -20,6 +19,8 @@ from wh_judge.store.snapshot import is_published
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how many days are done, and how many there are."""
+
+_DATA_VERSION = "dagster/data_version"
 
 
 @dataclass
@@ -95,9 +96,9 @@ def _succeeded(instance: dg.DagsterInstance, job: str) -> bool:
 def _unreported(instance: dg.DagsterInstance, versions: Mapping[dt.date, str]) -> list[dt.date]:
     """The days whose verdicts Dagster does not know: a run was killed in between, or its history was deleted."""
     known = instance.event_log_storage.get_latest_tags_by_partition(
-        dg.AssetKey("verdicts"), dg.DagsterEventType.ASSET_MATERIALIZATION, [DATA_VERSION_TAG]
+        dg.AssetKey("verdicts"), dg.DagsterEventType.ASSET_MATERIALIZATION, [_DATA_VERSION]
     )
-    return [day for day, version in versions.items() if known.get(str(day), {}).get(DATA_VERSION_TAG) != version]
+    return [day for day, version in versions.items() if known.get(str(day), {}).get(_DATA_VERSION) != version]
 
 
 def _judge(
