@@ -11,7 +11,7 @@ warnings.filterwarnings("ignore", category=dg.PreviewWarning, message=".*partiti
 warnings.filterwarnings("ignore", category=dg.BetaWarning, message=".*backfill_policy.*")
 
 from wh_judge.assets import ASSETS  # noqa: E402
-from wh_judge.automation import JOBS  # noqa: E402
+from wh_judge.automation import JOBS, SCHEDULES, SENSORS  # noqa: E402
 from wh_judge.resources import Warehouse  # noqa: E402
 
 
@@ -24,6 +24,8 @@ def build_definitions(overrides: Mapping[str, Any] | None = None) -> dg.Definiti
     return dg.Definitions(
         assets=ASSETS,
         jobs=JOBS,
+        schedules=SCHEDULES,
+        sensors=SENSORS,
         resources={"warehouse": Warehouse()} | dict(overrides or {}),
         # One process per run: a day's check results, data version and retries then belong to that day alone.
         executor=dg.in_process_executor,

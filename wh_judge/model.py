@@ -247,6 +247,17 @@ VERDICT_SCHEMA = pa.schema(
 Evidence values are text here; `evidence_value` gives them the type of the column they cite.
 """
 
+USED_SCHEMA = pa.schema(
+    [
+        pa.field("turn_id", _TEXT, nullable=False),
+        pa.field("lexicon_rows", pa.list_(pa.struct([("term", _TEXT), ("topic", _TEXT)])), nullable=False),
+        pa.field("mentions", pa.list_(pa.struct([("entity", _TEXT), ("turn_id", _TEXT)])), nullable=False),
+    ]
+)
+"""What a verdict rests on besides its turn, card and settings: the lexicon rows whose term stands in the reply, in
+lexicon order, and of the entities that the user asked for the earlier turn that named each first. Exactly these decide:
+with other lexicon rows and other mentions beside them the verdict would be the same."""
+
 UNJUDGED_SCHEMA = pa.schema(
     [pa.field(name, _TEXT, nullable=False) for name in VERDICT_SCHEMA.names[:4]] + [("reason", _TEXT)]
 )

@@ -6,20 +6,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import dagster as dg
-from dagster._core.definitions.data_version import DATA_VERSION_TAG
+import duckdb
 
 from wh_judge.definitions import defs
 from wh_judge.ingest import KST, TABLES, TableName, input_path
 from wh_judge.instance import STARTED_HERE, open_instance
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse
-from wh_judge.store.days import judged_versions, stale_days
-from wh_judge.store.inputs import ingest_log, is_known
+from wh_judge.store.days import judged_versions
+from wh_judge.store.inputs import bring_in, is_known
 from wh_judge.store.log import log_days
 from wh_judge.store.snapshot import is_published
+from wh_judge.store.stale import find_stale, write_stale
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how many days are done, and how many there are."""
+
+_DATA_VERSION = "dagster/data_version"
 
 
 @dataclass
@@ -48,11 +51,13 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
             _execute(result, instance, "inputs", "inputs")
         with open_warehouse(settings.warehouse) as connection:
             progress("log files", 0, 0)
-            brought_in = ingest_log(connection, _path(settings, "chat_turn"))
+            brought_in = bring_in(connection, settings)
             # What a file holds may concern no day, such as rejected rows: the newest day then reports it.
             untold = log_days(connection)[-1:] if brought_in else []
             unreported = _unreported(instance, judged_versions(connection))
-            stale = sorted({*stale_days(connection, settings.rules), *unreported}) or untold
+            found = find_stale(connection, settings.rules, settings.card_as_of)
+            write_stale(found, settings.data)
+            stale = sorted({*(entry.day for entry in found), *unreported}) or untold
         _judge(result, instance, stale, settings, progress)
         with open_warehouse(settings.warehouse) as connection:
             gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
@@ -72,7 +77,7 @@ def run_range(settings: Settings, first: dt.date, last: dt.date, progress: Progr
         _execute(result, instance, "inputs", "inputs")
         with open_warehouse(settings.warehouse) as connection:
             progress("log files", 0, 0)
-            ingest_log(connection, _path(settings, "chat_turn"))
+            bring_in(connection, settings)
             days = [day for day in log_days(connection) if first <= day <= last]
         _judge(result, instance, days, settings, progress)
         progress("evaluations", 0, 0)
@@ -95,9 +100,9 @@ def _succeeded(instance: dg.DagsterInstance, job: str) -> bool:
 def _unreported(instance: dg.DagsterInstance, versions: Mapping[dt.date, str]) -> list[dt.date]:
     """The days whose verdicts Dagster does not know: a run was killed in between, or its history was deleted."""
     known = instance.event_log_storage.get_latest_tags_by_partition(
-        dg.AssetKey("verdicts"), dg.DagsterEventType.ASSET_MATERIALIZATION, [DATA_VERSION_TAG]
+        dg.AssetKey("verdicts"), dg.DagsterEventType.ASSET_MATERIALIZATION, [_DATA_VERSION]
     )
-    return [day for day, version in versions.items() if known.get(str(day), {}).get(DATA_VERSION_TAG) != version]
+    return [day for day, version in versions.items() if known.get(str(day), {}).get(_DATA_VERSION) != version]
 
 
 def _judge(
@@ -142,3 +147,13 @@ def _reason(outcome: dg.ExecuteInProcessResult) -> str:
         if error is not None:
             return f"{event.step_key}: {error.message.strip()}".replace("\n", " ")
     return "the run failed before its first step"
+
+
+def unread_inputs(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[str]:
+    """The small inputs whose files are not those that were brought in last."""
+    unread = []
+    for table in TABLES.values():
+        path = input_path(settings.inputs, table, optional=table.name == "gold_label")
+        if table.name != "chat_turn" and path is not None and not is_known(connection, table, path):
+            unread.append(path.name)
+    return unread

@@ -4,7 +4,7 @@ import datetime as dt
 import os
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -25,6 +25,9 @@ class Settings(BaseModel):
     first_day: dt.date = Field(dt.date(2026, 1, 1), description="The first day (Asia/Seoul) that has a partition")
     docs_url: str = Field("http://127.0.0.1:3001", description="Where `make ui` serves the Data Docs")
     keep_snapshots: int = Field(5, ge=1, description="Published snapshots that are kept for readers")
+    card_as_of: Literal["now", "turn"] = Field(
+        "now", description="Judge a turn by its card as it stands now, or as it stood when the turn was written"
+    )
     endings: tuple[str, ...] = Field(RuleSettings().endings, description="Endings that make a sentence polite")
 
     @property
@@ -36,6 +39,11 @@ class Settings(BaseModel):
     def warehouse(self) -> Path:
         """The DuckDB file."""
         return self.data / "warehouse.duckdb"
+
+    @property
+    def inbox(self) -> Path:
+        """The folder that log files are dropped into."""
+        return self.data / "inbox"
 
     @property
     def published(self) -> Path:

@@ -7,6 +7,7 @@ import dagster as dg
 from wh_judge.assets.checks import rows_accepted
 from wh_judge.assets.inputs import OWNERS, ROWS_ACCEPTED, Events
 from wh_judge.assets.metadata import markdown_table, picture
+from wh_judge.automation import DEPS_UPDATED
 from wh_judge.evaluation.agreement import measure_agreement
 from wh_judge.evaluation.divergence import measure_divergence
 from wh_judge.evaluation.pictures import confusion_picture, divergence_picture
@@ -25,9 +26,10 @@ GROUP = "evaluation"
     owners=OWNERS,
     kinds={"python", "scipy"},
     pool=POOL,
-    automation_condition=dg.AutomationCondition.any_deps_updated() & ~dg.AutomationCondition.in_progress(),
+    automation_condition=DEPS_UPDATED,
     description="The judge against the verdicts that creators gave by reading: agreement with its 95 % Wilson "
-    "interval, Cohen's kappa, precision, recall and F1 per verdict, the confusion matrix, and every turn where the two differ.",
+    "interval, Cohen's kappa, precision, recall and F1 per verdict, the confusion matrix, and every turn "
+    "where the two differ.",
     check_specs=[dg.AssetCheckSpec("rows_accepted", asset="gold_agreement", description=ROWS_ACCEPTED)],
 )
 def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
@@ -75,7 +77,7 @@ def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> E
     owners=OWNERS,
     kinds={"python", "scipy"},
     pool=POOL,
-    automation_condition=dg.AutomationCondition.any_deps_updated() & ~dg.AutomationCondition.in_progress(),
+    automation_condition=DEPS_UPDATED,
     description="Models compared only on the prompts that all of them answered: how often each diverges from the card, "
     "by reason, with 95 % intervals and a paired test (exact McNemar for two models, Cochran's Q for more).",
 )
