@@ -95,7 +95,7 @@ def test_what_is_written_is_what_is_read(table: TableName, suffix: str, tmp_path
     assert batch.rows.to_pylist() == expected
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(hostile_rows())
 def test_hostile_rows_give_equal_tables(log: Rows) -> None:
     parts: list[tuple[TableName, Sequence[BaseModel]]] = [

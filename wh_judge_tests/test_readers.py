@@ -34,7 +34,9 @@ def test_line_ends_and_byte_order_marks_make_no_difference(
 
 
 def test_blank_lines_of_jsonl_count_as_lines(tmp_path: Path) -> None:
-    assert ids(read(write(tmp_path, "x.jsonl", '\n{"id": "a"}\n \r\n\n{"id": "b"}'))) == [(2, "a"), (5, "b")]
+    records = read(write(tmp_path, "x.jsonl", '\n{"id": "a"}\n \r\n\n{"id": "b"}'))
+    assert ids(records) == [(2, "a"), (5, "b")]
+    assert reasons(records) == []
 
 
 def test_an_empty_jsonl_file_has_no_records(tmp_path: Path) -> None:

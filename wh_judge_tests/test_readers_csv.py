@@ -86,6 +86,7 @@ def test_lines_are_counted_over_cells_of_several_lines_and_blank_lines(tmp_path:
     assert ids(records) == [(3, "a"), (9, "b"), (12, "d")]
     assert reasons(records) == [(10, "has 3 cells where the header has 2")]
     assert records[2].raw == 'c,"1\n2",3'
+    assert records[0].value == {"id": "a", "text": "1\r\n2\n\n3"}
 
 
 def test_a_csv_cell_is_text_null_a_list_or_a_boolean(tmp_path: Path) -> None:

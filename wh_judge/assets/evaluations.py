@@ -28,8 +28,8 @@ GROUP = "evaluation"
     pool=POOL,
     automation_condition=DEPS_UPDATED,
     description="The judge against the verdicts that creators gave by reading: agreement with its 95 % Wilson "
-    "interval, Cohen's kappa, precision, recall and F1 per verdict, the confusion matrix, and every turn "
-    "where the two differ.",
+    "interval, Cohen's kappa, precision, recall and F1 per verdict, the confusion matrix, and every turn where the two "
+    "differ.",
     check_specs=[dg.AssetCheckSpec("rows_accepted", asset="gold_agreement", description=ROWS_ACCEPTED)],
 )
 def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:

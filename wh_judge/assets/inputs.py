@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import dagster as dg
 
 from wh_judge.assets.checks import rows_accepted, run_suite, suite_result
-from wh_judge.assets.metadata import column_schema, preview
+from wh_judge.assets.metadata import column_metadata, preview
 from wh_judge.ingest import TABLES, input_path
 from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, SCHEMA_VERSION, CharacterCard, LexiconTerm
 from wh_judge.resources import POOL, Warehouse
@@ -21,6 +21,8 @@ GROUP = "inputs"
 OWNERS = ["team:wh-judge"]
 ROWS_ACCEPTED = "Warns of rows that could not be read and files that need a look: file, line and reason of each."
 SUITE = "Great Expectations suite: columns, types, keys, value sets, ranges, references. Data Docs are linked."
+CARD_COLUMNS = column_metadata(CARD_SCHEMA, CharacterCard)
+LEXICON_COLUMNS = column_metadata(LEXICON_SCHEMA, LexiconTerm)
 
 
 @dg.asset(
@@ -31,9 +33,9 @@ SUITE = "Great Expectations suite: columns, types, keys, value sets, ranges, ref
     pool=POOL,
     code_version=str(SCHEMA_VERSION),
     description="Character cards: how each character speaks (반말 or 존댓말, 나 or 저), which names exist in its "
-    "world, which topics it must not touch, and who is whom to it. Read whole from the inputs; one row per "
-    "character. The lexicon is known before, so that a forbidden topic without a term is named.",
-    metadata={"dagster/column_schema": column_schema(CARD_SCHEMA, CharacterCard)},
+    "world, which topics it must not touch, and who is whom to it. Read whole from the inputs; one row per character. "
+    "The lexicon is known before, so that a forbidden topic without a term is named.",
+    metadata=CARD_COLUMNS,
     check_specs=[
         dg.AssetCheckSpec("rows_accepted", asset="cards", description=ROWS_ACCEPTED),
         dg.AssetCheckSpec("suite", asset="cards", description=SUITE, blocking=True),
@@ -54,7 +56,8 @@ def cards(warehouse: Warehouse) -> Events:
     yield suite_result(suite, "cards", settings)
     yield dg.MaterializeResult(
         data_version=dg.DataVersion(version),
-        metadata={
+        metadata=CARD_COLUMNS
+        | {
             "dagster/row_count": batch.rows.num_rows,
             "public_characters": sum(batch.rows["public"].to_pylist()),
             "speech_level_left_open": batch.rows["honorific_rule"].null_count,
@@ -73,7 +76,7 @@ def cards(warehouse: Warehouse) -> Events:
     code_version=str(SCHEMA_VERSION),
     description="Topic lexicon: terms that betray a topic, in order. The first term of a forbidden topic that "
     "stands in a reply is the one that its verdict names.",
-    metadata={"dagster/column_schema": column_schema(LEXICON_SCHEMA, LexiconTerm)},
+    metadata=LEXICON_COLUMNS,
     check_specs=[
         dg.AssetCheckSpec("rows_accepted", asset="lexicon", description=ROWS_ACCEPTED),
         dg.AssetCheckSpec("suite", asset="lexicon", description=SUITE, blocking=True),
@@ -94,7 +97,8 @@ def lexicon(warehouse: Warehouse) -> Events:
     topics = Counter(batch.rows["topic"].to_pylist())
     yield dg.MaterializeResult(
         data_version=dg.DataVersion(version),
-        metadata={
+        metadata=LEXICON_COLUMNS
+        | {
             "dagster/row_count": batch.rows.num_rows,
             "topics": len(topics),
             "preview": preview(batch.rows, ["term", "topic"]),

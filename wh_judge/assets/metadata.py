@@ -53,6 +53,11 @@ def column_schema(schema: pa.Schema, model: type[BaseModel]) -> dg.TableSchema:
     return dg.TableSchema(columns=columns)
 
 
+def column_metadata(schema: pa.Schema, model: type[BaseModel]) -> dict[str, Any]:
+    """The columns, where Dagster looks for them: on the asset, and on each of its materialisations."""
+    return {"dagster/column_schema": column_schema(schema, model)}
+
+
 Lineage = Mapping[str, Sequence[tuple[str, str]]]
 """For each column, the (asset, column) pairs that it comes from."""
 

@@ -6,7 +6,7 @@ import dagster as dg
 
 from wh_judge.assets.checks import rows_accepted, run_suite, suite_result, warning
 from wh_judge.assets.inputs import GROUP, OWNERS, ROWS_ACCEPTED, SUITE, Events
-from wh_judge.assets.metadata import column_schema, markdown_table, preview
+from wh_judge.assets.metadata import column_metadata, markdown_table, preview
 from wh_judge.automation import STALE_DAYS
 from wh_judge.ingest import TABLES
 from wh_judge.model import SCHEMA_VERSION, TURN_SCHEMA, ChatTurn
@@ -15,6 +15,8 @@ from wh_judge.resources import POOL, Warehouse
 from wh_judge.store import log
 from wh_judge.store.inputs import bring_in, read_problems
 from wh_judge.store.stale import find_stale, write_stale
+
+COLUMNS = column_metadata(TURN_SCHEMA, ChatTurn)
 
 
 @dg.asset(
@@ -30,7 +32,7 @@ from wh_judge.store.stale import find_stale, write_stale
     description="The chat log: one row per turn, what the user wrote and what the character replied. New and changed "
     "log files are brought in first, whatever days they hold; then this day is reported. Cards are known before, so "
     "that characters without one are named.",
-    metadata={"dagster/column_schema": column_schema(TURN_SCHEMA, ChatTurn)},
+    metadata=COLUMNS,
     check_specs=[
         dg.AssetCheckSpec("rows_accepted", asset="turns", description=ROWS_ACCEPTED + " Of the whole log."),
         dg.AssetCheckSpec("suite", asset="turns", description=SUITE, blocking=True, partitions_def=DAYS),
@@ -85,7 +87,8 @@ def turns(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
     )
     yield dg.MaterializeResult(
         data_version=dg.DataVersion(facts.version),
-        metadata={
+        metadata=COLUMNS
+        | {
             "dagster/row_count": rows.num_rows,
             "sessions": facts.sessions,
             "replies_missing": rows["reply_text"].null_count,

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from wh_judge.assets.checks import SHOWN, run_suite, suite_result, validation_result
 from wh_judge.assets.inputs import OWNERS, SUITE, Events
-from wh_judge.assets.metadata import Lineage, column_schema, lineage_metadata, markdown_table, preview
+from wh_judge.assets.metadata import Lineage, column_metadata, lineage_metadata, markdown_table, preview
 from wh_judge.automation import STALE_DAYS
 from wh_judge.day import judge_day
 from wh_judge.model import VERDICT_SCHEMA, VERDICTS, Verdict
@@ -57,6 +57,8 @@ LINEAGE: Lineage = {
     "hedge": [("turns", "honorific_level"), ("turns", "named_entities"), ("turns", "first_person")],
 }
 
+COLUMNS = column_metadata(VERDICT_SCHEMA, Verdict)
+
 _CHECKS = [
     dg.AssetCheckSpec(
         entry.code,
@@ -86,7 +88,7 @@ _CHECKS = [
             "앞 회차를 기억 못 함, each with its evidence and with what could not be compared. Decided by rules; read "
             "back and validated in the transaction that writes it. A day in which a validation fails keeps its old "
             "verdicts. Only turns that an edit can touch are judged again.",
-            metadata={"dagster/column_schema": column_schema(VERDICT_SCHEMA, Verdict)},
+            metadata=COLUMNS,
             automation_condition=STALE_DAYS,
         ),
         dg.AssetSpec(
@@ -166,9 +168,13 @@ def _metadata(rows: pa.Table, unjudged: pa.Table) -> dict[str, Any]:
         if rows.num_rows:
             metadata[f"{code}_rate"] = counts[verdict] / rows.num_rows
     diverging = pa.compute.not_equal(rows["verdict"], VERDICTS[0])
-    return metadata | {
-        "verdicts": markdown_table(["verdict", "turns"], [[name, counts[name]] for name in VERDICTS]),
-        "hedges": markdown_table(["hedge", "turns"], [[note.label, notes[note.code]] for note in NOTES]),
-        "preview": preview(rows.filter(diverging), ["turn_id", "verdict", "summary"]),
-        **lineage_metadata(LINEAGE),
-    }
+    return (
+        COLUMNS
+        | metadata
+        | {
+            "verdicts": markdown_table(["verdict", "turns"], [[name, counts[name]] for name in VERDICTS]),
+            "hedges": markdown_table(["hedge", "turns"], [[note.label, notes[note.code]] for note in NOTES]),
+            "preview": preview(rows.filter(diverging), ["turn_id", "verdict", "summary"]),
+            **lineage_metadata(LINEAGE),
+        }
+    )

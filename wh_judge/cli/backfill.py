@@ -5,7 +5,6 @@ import sys
 
 import click
 
-from wh_judge.cli import HELP
 from wh_judge.cli.progress import bar
 from wh_judge.cli.run import show
 from wh_judge.errors import UserError
@@ -14,14 +13,21 @@ from wh_judge.settings import load_settings
 _DAY = click.DateTime(["%Y-%m-%d"])
 
 
-@click.command(name="backfill", help=HELP["backfill"])
+@click.command(name="backfill")
 @click.argument("first", metavar="FROM", type=_DAY)
 @click.argument("last", metavar="TO", type=_DAY)
 @click.option("--inputs", type=click.Path(), help="Folder of cards, lexicon, turns and gold [WH_JUDGE_INPUTS].")
 @click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
 def command(first: dt.datetime, last: dt.datetime, inputs: str | None, data: str | None, as_json: bool) -> None:
-    """Materialise the days FROM to TO (YYYY-MM-DD, both included) that have turns."""
+    """Materialise the days FROM to TO in order.
+
+    Of the days (YYYY-MM-DD, both included) those that have turns, whether they are stale or not.
+
+    \b
+    Example:
+      wh-judge backfill 2026-09-01 2026-09-14
+    """
     from wh_judge.run import run_range
 
     if first > last:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from wh_judge.cli import HELP
 from wh_judge.errors import UserError
 from wh_judge.model import VERDICTS
 from wh_judge.settings import load_settings
@@ -15,7 +14,7 @@ _FILE = click.Path(exists=True, path_type=Path)
 SHOWN = 20
 
 
-@click.command(name="judge", help=HELP["judge"])
+@click.command(name="judge")
 @click.option("--turns", type=_FILE, required=True, help="The log: a file or a folder.")
 @click.option("--cards", type=_FILE, required=True, help="The character cards: a file or a folder.")
 @click.option("--lexicon", type=_FILE, required=True, help="The topic lexicon: a file or a folder.")
@@ -23,7 +22,7 @@ SHOWN = 20
 @click.option("--rejects", type=click.Path(path_type=Path), help="Where rows and turns that got no verdict go.")
 @click.option("--fail-on", type=click.Choice(VERDICTS), multiple=True, help="Exit with 1 where this verdict occurs.")
 def command(turns: Path, cards: Path, lexicon: Path, out: Path, rejects: Path | None, fail_on: tuple[str, ...]) -> None:
-    """Judge files.
+    """Judge files, without Dagster and without a warehouse.
 
     \b
     Files are told apart by suffix: .jsonl, .json, .csv (list cells as JSON), .parquet.

@@ -5,15 +5,22 @@ from typing import Any
 
 import click
 
-from wh_judge.cli import HELP
 from wh_judge.errors import UserError
 
 
-@click.command(name="rules", help=HELP["rules"])
+@click.command(name="rules")
 @click.argument("code", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(code: str | None, as_json: bool) -> None:
-    """All rules in the order they are tried, or the one with CODE."""
+    """Show the rules and their documentation.
+
+    All rules in the order they are tried, or the one with CODE.
+
+    \b
+    Examples:
+      wh-judge rules
+      wh-judge rules speech
+    """
     from wh_judge.rules import RULES
 
     chosen = [rule for rule in RULES if code in (None, rule.code)]

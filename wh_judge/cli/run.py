@@ -6,17 +6,24 @@ import sys
 import click
 from rich.console import Console
 
-from wh_judge.cli import HELP
 from wh_judge.cli.progress import bar
 from wh_judge.settings import Settings, load_settings
 
 
-@click.command(name="run", help=HELP["run"])
+@click.command(name="run")
 @click.option("--inputs", type=click.Path(), help="Folder of cards, lexicon, turns and gold [WH_JUDGE_INPUTS].")
 @click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
 def command(inputs: str | None, data: str | None, as_json: bool) -> None:
-    """Materialise what is missing or stale."""
+    """Materialise what is missing or stale and show the result.
+
+    Reads new and changed files, judges the days that they concern, and measures again. Nothing changed: nothing is run.
+
+    \b
+    Examples:
+      wh-judge run
+      wh-judge run --inputs my-log --data my-data --json
+    """
     from wh_judge.run import run_stale
 
     settings = load_settings(inputs=inputs, data=data)

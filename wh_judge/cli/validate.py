@@ -9,21 +9,22 @@ from typing import Any
 import click
 from rich.console import Console
 
-from wh_judge.cli import HELP
 from wh_judge.settings import load_settings
 
 _FILE = click.Path(exists=True, path_type=Path)
 SHOWN = 10
 
 
-@click.command(name="validate", help=HELP["validate"])
+@click.command(name="validate")
 @click.option("--verdicts", type=_FILE, required=True, help="The verdicts: a file or a folder.")
 @click.option("--turns", type=_FILE, required=True, help="The log: a file or a folder.")
 @click.option("--cards", type=_FILE, required=True, help="The character cards: a file or a folder.")
 @click.option("--lexicon", type=_FILE, required=True, help="The topic lexicon: a file or a folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document with every failing turn.")
 def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_json: bool) -> None:
-    """Hold verdicts from anywhere, such as a language model's, against the log.
+    """Hold a file of verdicts from anywhere against the log.
+
+    For verdicts of this program and for those that a language model wrote.
 
     \b
     Example:

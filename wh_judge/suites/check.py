@@ -34,7 +34,7 @@ class Check(BaseModel):
 
     `expectation` is a class of `great_expectations.expectations` and `arguments` what it is given. It looks at the
     table's `rows`, or at its `types`: an empty frame whose columns are named after the table's, with their types.
-    `damage` is SQL over the columns in `needs`; the table behind a `reference` has its name and one column, `key`.
+    `damage` is SQL over the columns in `needs`; a table of `references` has the name given there and one column, `key`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -46,7 +46,7 @@ class Check(BaseModel):
     frame: Literal["types", "rows"] = "rows"
     damage: str | None = None
     needs: tuple[str, ...] = ()
-    reference: str | None = None
+    references: tuple[str, ...] = ()
     severity: Severity = "error"
 
 
@@ -71,7 +71,7 @@ def damage(name: str, column: str, sql: str, *others: str, **more: Any) -> Check
     return Check(name=name, column=column, damage=sql, needs=(column, *others), arguments={"column": name}, **more)
 
 
-def known(name: str, column: str, reference: str, severity: Severity = "error") -> Check:
-    """A check that the column's values are among the keys of a reference."""
-    sql = f'CASE WHEN {column} NOT IN (SELECT key FROM "{reference}") THEN {column} END'
-    return damage(name, column, sql, reference=reference, severity=severity)
+def known(name: str, column: str, *references: str, severity: Severity = "error") -> Check:
+    """A check that the column's values are among the keys of one of the references."""
+    unknown = " AND ".join(f'{column} NOT IN (SELECT key FROM "{reference}")' for reference in references)
+    return damage(name, column, f"CASE WHEN {unknown} THEN {column} END", references=references, severity=severity)

@@ -35,7 +35,10 @@ _TURN_CHECKS = (
         needs=("turn_at",),
     ),
     known(
-        "character_id has a card, so that the turn can be judged", "character_id", "character_card.character_id", "warn"
+        "character_id has a card, so that the turn can be judged",
+        "character_id",
+        "character_card.character_id",
+        severity="warn",
     ),
 )
 
@@ -53,7 +56,7 @@ _CARD_CHECKS = (
         "forbidden_topics",
         'CASE WHEN NOT list_has_all((SELECT coalesce(list(key), []) FROM "topic_lexicon.topic"), forbidden_topics) '
         "THEN forbidden_topics::VARCHAR END",
-        reference="topic_lexicon.topic",
+        references=("topic_lexicon.topic",),
         severity="warn",
     ),
 )
@@ -138,7 +141,7 @@ _VERDICT_CHECKS = (
     known("character_id is a known card", "character_id", "character_card.character_id"),
     known("touched_term stands in the lexicon", "touched_term", "topic_lexicon.term"),
     known("touched_topic stands in the lexicon", "touched_topic", "topic_lexicon.topic"),
-    known("recall_source_turn is a turn that named somebody", "recall_source_turn", "mention.turn_id"),
+    known("recall_source_turn is a known turn", "recall_source_turn", "chat_turn.turn_id", "mention.turn_id"),
 )
 
 

@@ -72,12 +72,12 @@ def _damages(
         f"{label} || ': ' || left(({check.damage})::VARCHAR, {_SHOWN_CHARACTERS}) AS damage_{position}"
         for position, check in enumerate(checks)
     )
-    connection = duckdb.connect()
+    connection = duckdb.connect(config={"autoinstall_known_extensions": False})
     try:
         connection.execute("SET enable_progress_bar = false")
         connection.execute(SQL_MACROS)
         connection.register("batch_rows", rows)
-        for name in {check.reference for check in checks if check.reference is not None}:
+        for name in {name for check in checks for name in check.references}:
             known = [key for key in references[name] if key is not None]
             connection.register(name, pa.table({"key": pa.array(known, pa.string())}))
         numbered = "SELECT *, row_number() OVER () AS number FROM batch_rows"

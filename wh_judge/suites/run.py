@@ -37,9 +37,10 @@ def validate_table(
     """Validates `rows`, one batch of `table`, and writes its page under `docs` where that is given.
 
     `references` holds the known keys of other tables by `table.column`; expectations whose keys are missing are left
-    out and named in the result. `verdict` compares with `chat_turn.turn_id`, `character_card.character_id`,
-    `topic_lexicon.term`, `topic_lexicon.topic` and `mention.turn_id` (the turns of any day that named somebody),
-    `chat_turn` with `character_card.character_id`, `character_card` with `topic_lexicon.topic`.
+    out and named in the result. `chat_turn` compares with `character_card.character_id`, `character_card` with
+    `topic_lexicon.topic`, and `verdict` with `character_card.character_id`, `topic_lexicon.term`,
+    `topic_lexicon.topic`, `chat_turn.turn_id` (the judged turns) and `mention.turn_id` (earlier turns of their
+    sessions, on whatever day, that a recall may go back to).
 
     A missing column, or one of another type, fails the expectations that read it. The page of the same table and batch
     is overwritten; the index is `build_index`'s.
@@ -53,7 +54,7 @@ def validate_table(
             f"references names {unknown[0]}, which holds no keys; it may be {', '.join(sorted(REFERENCES))}"
         )
     suite = SUITES[table]
-    checks = [check for check in suite.checks if check.reference is None or check.reference in references]
+    checks = [check for check in suite.checks if set(check.references) <= set(references)]
     usable, problems = usable_columns(suite, rows)
     on_rows = [check for check in checks if check.frame == "rows"]
     frames = {"types": types_frame(suite, rows), "rows": rows_frame(suite, on_rows, rows.select(usable), references)}

@@ -154,13 +154,12 @@ def _as_found(claim: dict[str, Any], findings: Findings) -> bool:
 
 def _own(claim: dict[str, Any], findings: Findings) -> str | None:
     """What the claim's own cells call for, the comparison of speech recomputed; None where they cannot be read."""
-    term, topic, target = claim.get("touched_term"), claim.get("touched_topic"), claim.get("recall_target")
-    names = claim.get("off_canon_entities")
+    topic, target, names = claim.get("touched_topic"), claim.get("recall_target"), claim.get("off_canon_entities")
     if not all(cell is None or isinstance(cell, str) for cell in (topic, target)):
         return None
     if not (names is None or isinstance(names, list)):
         return None
-    touch = None if topic is None else Touch(0, str(term), topic, 1)
+    touch = None if topic is None else Touch(0, "", topic, 1)
     return _first(replace(findings, off_canon=names, touch=touch, recall=Recall(True, True, target=target)))
 
 

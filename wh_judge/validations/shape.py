@@ -21,7 +21,7 @@ _validate = Verdict.__pydantic_validator__.validate_python
 def verdict_value(subject: Subject) -> Reasons:
     """The verdict is one of the five. Always applies: a missing or malformed verdict is none of them."""
     verdict = subject.claim.get("verdict")
-    if isinstance(verdict, str) and verdict in VERDICTS:
+    if verdict in VERDICTS:
         return PASSED
     return [f"verdict: expected one of {' / '.join(VERDICTS)}, found {shown(verdict)}"]
 

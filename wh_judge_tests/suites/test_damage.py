@@ -90,7 +90,7 @@ CASES: list[tuple[TableName, str, dict[str, Any]]] = [
     ),
     ("verdict", "recall_target and recall_source_turn are both set or both null", {"recall_source_turn": "T-0"}),
     ("verdict", "recall_source_turn is another turn", _FORGOT | {"recall_source_turn": "T-1"}),
-    ("verdict", "recall_source_turn is a turn that named somebody", _FORGOT | {"recall_source_turn": "T-2"}),
+    ("verdict", "recall_source_turn is a known turn", _FORGOT | {"recall_source_turn": "T-9"}),
     ("verdict", "evidence is given in every row", {"evidence": None}),
     ("verdict", "evidence is not empty", {"evidence": []}),
     ("verdict", "evidence has no null or blank entry", {"evidence": [_EVIDENCE | {"field": None}]}),
@@ -131,9 +131,8 @@ SOFT = {
 }
 
 IMPLIED = {
-    "is null or filled, never blank": ("stands in the lexicon", "is a turn that named somebody", "is one of"),
+    "is null or filled, never blank": ("stands in the lexicon", "is a known turn", "is one of"),
     "evidence has no null or blank entry": ("evidence cites columns that its source has",),
-    "recall_source_turn is another turn": ("recall_source_turn is a turn that named somebody",),
 }
 """Damage that two expectations see, by the end of the names of the one and parts of the names of the other."""
 
@@ -194,6 +193,7 @@ SOUND_CHANGES: list[tuple[TableName, dict[str, Any]]] = [
     ("verdict", dict.fromkeys(["rule_expected", "rule_observed", "off_canon_entities"])),
     ("verdict", _TOUCHED),
     ("verdict", _FORGOT),
+    ("verdict", _FORGOT | {"recall_source_turn": "T-2"}),
     ("verdict", {"verdict": "세계관 밖 고유명사", "off_canon_entities": ["리안"]}),
     ("verdict", {"verdict": "말투 어긋남", "rule_observed": "존댓말 · 저"}),
     ("verdict", {"touched_term": "선거"}),

@@ -59,6 +59,11 @@ def test_the_page_names_every_expectation(tmp_path: Path, table: TableName) -> N
     assert [check.name for check in SUITES[table].checks if check.name not in text] == []
 
 
+def test_the_page_has_a_section_per_column(tmp_path: Path) -> None:
+    headings = re.findall(r"<h5[^>]*>\s*(.*?)\s*</h5>", _page(tmp_path, table="topic_lexicon"))
+    assert headings == ["Table-Level Expectations", "term", "topic"]
+
+
 def test_the_page_shows_what_was_unexpected(tmp_path: Path) -> None:
     page = _page(tmp_path, changed("verdict", verdict="판단 보류 값"), table="verdict")
     assert "판단 보류 값" in _text(page)

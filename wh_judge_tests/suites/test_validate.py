@@ -114,6 +114,12 @@ def test_no_known_keys_are_keys_all_the_same() -> None:
     assert _named(result, "character_id has a card, so that the turn can be judged").unexpected_count == 2
 
 
+def test_a_null_among_the_known_keys_hides_nothing() -> None:
+    keys: Any = ["CHR-1", None]
+    result = _validated(changed("chat_turn", character_id="CHR-9"), references={"character_card.character_id": keys})
+    assert _named(result, "character_id has a card, so that the turn can be judged").unexpected_count == 1
+
+
 def test_an_unknown_reference_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"character_card\.id"):
         _validated(changed("chat_turn"), references={"character_card.id": ["CHR-1"]})

@@ -60,6 +60,18 @@ EVIDENCE_DAMAGES: Table = {
             "term '주사위', found '도박'",
         ),
         ("no row of the lexicon", "kept", cited("topic_lexicon", "term", "검"), "a cell of the lexicon, found '검'"),
+        (
+            "the key of another row",
+            "kept",
+            cited("topic_lexicon", "term", "선거", key="3"),
+            "expected '국회', found '선거'",
+        ),
+        (
+            "a key past the end",
+            "kept",
+            cited("topic_lexicon", "term", "선거", key="5"),
+            "a row of the lexicon, found '5'",
+        ),
         ("no text of it", "kept", cited("topic_lexicon", "term", ["선거"]), "expected a text, found ['선거']"),
         ("a count of it", "kept", cited("topic_lexicon", "term", 5, agg="count"), "found agg 'count'"),
     ],

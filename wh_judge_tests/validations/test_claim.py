@@ -24,9 +24,10 @@ def test_extra_columns_are_ignored() -> None:
 
 
 def test_the_record_is_left_as_it_is() -> None:
-    before = repr(RECORDS["T-10"])
-    claim_from_record(RECORDS["T-10"])["summary"] = "다른 말입니다."
-    assert repr(RECORDS["T-10"]) == before
+    records = STATE.records()
+    for record in records:
+        claim_from_record(record)["summary"] = "다른 말입니다."
+    assert repr(records) == repr(STATE.records())
 
 
 @pytest.mark.parametrize(

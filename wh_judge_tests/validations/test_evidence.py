@@ -64,6 +64,11 @@ def test_a_source_turn_of_another_session_is_not_cited() -> None:
     assert "found '하늘이다.'" in (reasons("v09_evidence_value", damaged, log) or "")
 
 
+def test_a_source_turn_that_is_later_is_not_cited() -> None:
+    damaged = claim("T-10", cell("chat_turn", "turn_id", "T-12")) | {"recall_source_turn": "T-12"}
+    assert "expected 'T-10', found 'T-12'" in (reasons("v09_evidence_value", damaged, LOG) or "")
+
+
 def test_a_source_turn_is_cited_from_its_mention_alone() -> None:
     """A log of one day knows earlier turns only by whom they named first."""
     later = [one for one in STATE.turns if one.turn_id != "T-9"]

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wh_judge.validations import validate
@@ -47,6 +47,7 @@ JUNK = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(JUNK, max_size=4))
 def test_junk_is_counted_and_never_raises(claims: list[Any]) -> None:
     for result in validate(claims, LOG):
@@ -54,6 +55,7 @@ def test_junk_is_counted_and_never_raises(claims: list[Any]) -> None:
         assert result.failed == len(result.failures)
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_a_damaged_verdict_never_raises(data: st.DataObject) -> None:
     claim = copy.deepcopy(data.draw(st.sampled_from(CLAIMS)))
@@ -76,6 +78,7 @@ DECIDED = [
 """The cells that the log alone decides."""
 
 
+@settings(deadline=None)
 @given(st.sampled_from(CLAIMS), st.sampled_from(DECIDED), JUNK)
 def test_no_other_value_of_a_decided_cell_goes_unseen(claim: Claim, name: str, value: Any) -> None:
     if type(value) is type(claim[name]) and value == claim[name]:
@@ -83,6 +86,7 @@ def test_no_other_value_of_a_decided_cell_goes_unseen(claim: Claim, name: str, v
     assert all_failures([claim | {name: value}], LOG)
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_no_other_value_of_evidence_goes_unseen(data: st.DataObject) -> None:
     """Only another element of the same list, the same instant or an equal number is as good."""
@@ -102,6 +106,16 @@ def test_deep_nesting_is_named_and_not_followed(depth: int) -> None:
     claim = claim_about(CLAIMS, "kept") | {"hedge": nested(depth), "off_canon_entities": nested(depth)}
     found = results([claim, nested(depth)], LOG)
     assert [failure.row for failure in found["verdict_schema"].failures] == [1, 2]
+
+
+@pytest.mark.parametrize("name", DECIDED)
+@pytest.mark.parametrize("value", [nested(100_000), 10**5000, "\ud800"], ids=["deep", "huge", "unwritable"])
+@pytest.mark.parametrize("other", ["touched_topic", "recall_target", "hedge"])
+def test_what_cannot_be_written_is_still_named(name: str, value: Any, other: str) -> None:
+    claim = claim_about(CLAIMS, "kept") | {other: "도박"} | {name: value}
+    found = all_failures([claim], LOG)
+    assert found
+    "".join(failure.reason for failures in found.values() for failure in failures).encode()
 
 
 def test_a_reason_is_bounded() -> None:

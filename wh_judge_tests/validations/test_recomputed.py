@@ -57,3 +57,8 @@ def test_the_earliest_mention_counts_whichever_day_knows_it(earlier: str, source
     turns = [turn("T-9", session_id="S", named_entities=["하늘"])]
     log = Log.of(turns, STATE.cards, STATE.lexicon, earlier={("S", "하늘"): Mention(earlier, "하늘이다.")})
     assert log.mentions["S", "하늘"].turn_id == source
+
+
+def test_a_mention_of_another_day_is_known() -> None:
+    mention = Mention("T-2", "하늘이다.")
+    assert Log.of([], STATE.cards, STATE.lexicon, earlier={("S", "하늘"): mention}).mentions == {("S", "하늘"): mention}

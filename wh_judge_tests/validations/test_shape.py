@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -106,6 +106,7 @@ CELLS: st.SearchStrategy[Any] = (
 )
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_the_schema_and_the_model_agree_on_damaged_documents(data: st.DataObject) -> None:
     document = copy.deepcopy(data.draw(st.sampled_from([KEPT, CANON, *worked_claims()])))

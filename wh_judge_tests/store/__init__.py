@@ -1,0 +1,1 @@
+"""Tests of the warehouse, in a DuckDB file of their own; `wh_judge_tests.house` fills it."""

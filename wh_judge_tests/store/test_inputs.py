@@ -1,0 +1,271 @@
+"""Files into the warehouse: what a file replaces, what it leaves, and what is not read again."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from wh_judge import ingest
+from wh_judge.ingest import TABLES, Batch, InputTable, read_file
+from wh_judge.store import inputs, open_warehouse
+from wh_judge.store.inputs import ingest_log, is_known, read_problems, replace_table, table_version
+from wh_judge_tests.builders import card, turn
+from wh_judge_tests.house import CARDS, DAY_1, DAY_2, DAY_3, LOG, House, at, rows, tables
+
+Connection = duckdb.DuckDBPyConnection
+
+
+def replies(connection: Connection) -> dict[str, str]:
+    """Each turn's reply."""
+    return dict(rows(connection, "SELECT turn_id, reply_text FROM chat_turn"))
+
+
+def replaced(connection: Connection) -> list[tuple[str, int | None, str]]:
+    """What is said of rows that do not count."""
+    return [(p.file, p.line, p.reason) for p in read_problems(connection) if p.severity == "noted"]
+
+
+def test_every_file_is_brought_in_once(new_house: House) -> None:
+    with new_house.warehouse() as connection:
+        assert new_house.bring_in(connection) == [f"turns/2026-09-0{day}.jsonl" for day in (1, 2, 3)]
+        assert ingest_log(connection, new_house.turns) == []
+        assert rows(connection, "SELECT count(*) FROM chat_turn") == [(17,)]
+
+
+def test_a_turn_keeps_the_file_and_the_line_that_it_stood_in(warehouse: Connection) -> None:
+    assert rows(warehouse, "SELECT file, line FROM chat_turn WHERE turn_id = 'T-12'") == [
+        ("turns/2026-09-02.jsonl", 6),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("moment", "day"),
+    [("2026-09-01T14:59:59Z", DAY_1), ("2026-09-01T15:00:00Z", DAY_2), ("2026-09-01T23:59:59-09:00", DAY_2)],
+)
+def test_a_turn_s_day_is_its_date_in_seoul(moment: str, day: object, warehouse: Connection, house: House) -> None:
+    house.log("more", turn("T-90", turn_at=moment))
+    ingest_log(warehouse, house.turns)
+    assert rows(warehouse, "SELECT day FROM chat_turn WHERE turn_id = 'T-90'") == [(day,)]
+
+
+def test_a_corrected_file_replaces_its_turns(warehouse: Connection, house: House) -> None:
+    house.log(str(DAY_1), turn("T-1", turn_at=at(1), reply_text="고쳤다."), turn("T-99", turn_at=at(1)))
+    assert ingest_log(warehouse, house.turns) == ["turns/2026-09-01.jsonl"]
+    assert rows(warehouse, f"SELECT turn_id FROM chat_turn WHERE day = '{DAY_1}' ORDER BY 1") == [("T-1",), ("T-99",)]
+    assert replies(warehouse)["T-1"] == "고쳤다."
+
+
+def test_only_days_that_a_correction_changes_get_stale(warehouse: Connection, house: House) -> None:
+    lines = LOG.day_3[:-1]
+    house.log(str(DAY_3), *lines, turn("T-18", turn_at=at(3, 18), reply_text="고쳤다."))
+    ingest_log(warehouse, house.turns)
+    assert house.stale(warehouse) == [DAY_3]
+
+
+def test_a_file_that_is_written_again_with_the_same_rows_makes_no_day_stale(
+    warehouse: Connection, house: House
+) -> None:
+    house.log(str(DAY_3), *reversed(LOG.day_3))
+    assert ingest_log(warehouse, house.turns) == ["turns/2026-09-03.jsonl"]
+    assert house.stale(warehouse) == []
+
+
+def test_a_turn_that_moves_to_another_day_makes_both_days_stale(warehouse: Connection, house: House) -> None:
+    house.log(str(DAY_1), *LOG.day_1[1:], turn("T-1", turn_at=at(3, 1), prompt_id="P-1"))
+    ingest_log(warehouse, house.turns)
+    assert house.stale(warehouse) == [DAY_1, DAY_3]
+
+
+def test_of_a_turn_in_two_files_the_later_file_counts(warehouse: Connection, house: House) -> None:
+    house.log("a later arrival", turn("T-1", turn_at=at(1, 1), reply_text="나중 것이다."))
+    ingest_log(warehouse, house.turns)
+    assert replies(warehouse)["T-1"] == "나중 것이다."
+    reason = "turn_id T-1 is replaced by the row in turns/a later arrival.jsonl:1"
+    assert replaced(warehouse) == [("turns/2026-09-01.jsonl", 1, reason)]
+    assert rows(warehouse, "SELECT count(*) FROM chat_turn") == [(17,)]
+
+
+def test_files_that_arrive_together_count_in_order_of_name(warehouse: Connection, house: House) -> None:
+    house.log("z", turn("T-1", turn_at=at(1), reply_text="지"))
+    house.log("a", turn("T-1", turn_at=at(1), reply_text="에이"))
+    assert ingest_log(warehouse, house.turns) == ["turns/a.jsonl", "turns/z.jsonl"]
+    assert replies(warehouse)["T-1"] == "지"
+
+
+def test_a_file_that_is_uploaded_again_has_arrived_last(warehouse: Connection, house: House) -> None:
+    house.log("later", turn("T-1", turn_at=at(1, 1), reply_text="나중 것이다."))
+    ingest_log(warehouse, house.turns)
+    house.log(str(DAY_1), *LOG.day_1, turn("T-99", turn_at=at(1)))
+    ingest_log(warehouse, house.turns)
+    assert replies(warehouse)["T-1"] == "검을 잡아. 오늘은 손목부터 본다."
+    assert replaced(warehouse)[0][0] == "turns/later.jsonl"
+
+
+def test_when_the_later_file_drops_a_turn_the_earlier_row_counts_again(warehouse: Connection, house: House) -> None:
+    before = tables(warehouse)
+    house.log("later", turn("T-1", turn_at=at(2, 1), reply_text="나중 것이다."))
+    ingest_log(warehouse, house.turns)
+    assert house.stale(warehouse) == [DAY_1, DAY_2]
+    house.log("later")
+    ingest_log(warehouse, house.turns)
+    assert tables(warehouse) == before
+    assert house.stale(warehouse) == []
+
+
+def test_a_bad_row_in_a_later_file_replaces_nothing(warehouse: Connection, house: House) -> None:
+    house.log("later", turn("T-1", turn_at=at(1)).model_dump(mode="json") | {"model_id": " "})
+    ingest_log(warehouse, house.turns)
+    assert replies(warehouse)["T-1"] == "검을 잡아. 오늘은 손목부터 본다."
+    assert house.stale(warehouse) == []
+
+
+def test_a_file_that_is_gone_leaves_its_turns(warehouse: Connection, house: House) -> None:
+    before = tables(warehouse)
+    (house.turns / "2026-09-02.jsonl").unlink()
+    assert ingest_log(warehouse, house.turns) == []
+    assert tables(warehouse) == before
+    assert house.stale(warehouse) == []
+
+
+def test_a_file_that_can_no_longer_be_read_leaves_its_turns_and_says_so(warehouse: Connection, house: House) -> None:
+    path = house.turns / "2026-09-03.jsonl"
+    path.unlink()
+    path.symlink_to(house.turns / "nowhere")
+    assert ingest_log(warehouse, house.turns) == []
+    assert house.stale(warehouse) == []
+    [problem] = [p for p in read_problems(warehouse) if p.file == "turns/2026-09-03.jsonl"]
+    assert problem.severity == "rejected"
+
+
+def test_a_file_that_was_only_touched_is_not_read_again(
+    warehouse: Connection, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "read_file", _must_not_be_called)
+    path = house.turns / "2026-09-01.jsonl"
+    os.utime(path, ns=(0, path.stat().st_mtime_ns + 1_000_000_000))
+    assert ingest_log(warehouse, house.turns) == []
+    monkeypatch.setattr(inputs, "_sha256", _must_not_be_called)
+    assert ingest_log(warehouse, house.turns) == [], "the new time was not remembered"
+
+
+def _must_not_be_called(*arguments: object) -> None:
+    raise AssertionError(f"{arguments} was read again")
+
+
+def test_bad_rows_are_kept_with_their_place_and_the_good_ones_go_on(warehouse: Connection) -> None:
+    [problem] = read_problems(warehouse)
+    assert (problem.table, problem.file, problem.line) == ("chat_turn", "turns/2026-09-02.jsonl", 7)
+    assert problem.severity == "rejected"
+    assert "turn_at is no ISO 8601 date and time" in problem.reason
+    assert problem.raw == '{"turn_id": "T-13", "session_id": "S-13", "turn_at": "어제"}'
+    assert rows(warehouse, f"SELECT count(*) FROM chat_turn WHERE day = '{DAY_2}'") == [(6,)]
+
+
+def test_what_is_said_of_a_file_goes_with_its_correction(warehouse: Connection, house: House) -> None:
+    house.log(str(DAY_2), *LOG.day_2[:-1])
+    ingest_log(warehouse, house.turns)
+    assert read_problems(warehouse) == []
+
+
+def test_problems_are_told_by_table(warehouse: Connection, house: House) -> None:
+    house.gold(("T-1", "그럭저럭"))
+    replace_table(warehouse, TABLES["gold_label"], house.inputs / "gold.csv")
+    assert [p.table for p in read_problems(warehouse)] == ["chat_turn", "gold_label"]
+    assert [p.table for p in read_problems(warehouse, TABLES["gold_label"])] == ["gold_label"]
+
+
+def test_a_file_is_brought_in_whole_or_not_at_all(
+    warehouse: Connection, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = tables(warehouse)
+
+    def breaks_off(file: Path, table: InputTable, name: str) -> Iterator[Batch]:
+        yield next(read_file(file, table, name))
+        raise MemoryError
+
+    house.log(str(DAY_1), turn("T-1", turn_at=at(1), reply_text="고쳤다."), "no JSON")
+    monkeypatch.setattr(inputs, "read_file", breaks_off)
+    with pytest.raises(MemoryError):
+        ingest_log(warehouse, house.turns)
+    assert tables(warehouse) == before
+    monkeypatch.undo()
+    assert ingest_log(warehouse, house.turns) == ["turns/2026-09-01.jsonl"]
+
+
+def test_batches_of_a_file_make_no_difference(
+    warehouse: Connection, house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest, "BATCH_ROWS", 2)
+    with open_warehouse(tmp_path / "other.duckdb") as other:
+        house.bring_in(other)
+        for name in ("chat_turn", "rejected_rows", "character_card"):
+            assert tables(other)[name] == tables(warehouse)[name]
+
+
+def test_cards_are_replaced_whole(warehouse: Connection, house: House) -> None:
+    house.cards(CARDS[0], card("C-4"))
+    replace_table(warehouse, TABLES["character_card"], house.inputs / "cards.json")
+    assert rows(warehouse, "SELECT character_id FROM character_card ORDER BY 1") == [("C-1",), ("C-4",)]
+
+
+def test_a_card_s_version_changes_with_the_card_alone(warehouse: Connection, house: House) -> None:
+    sql = "SELECT character_id, version FROM character_card"
+    before: dict[str, str] = dict(rows(warehouse, sql))
+    house.cards(card("C-1", canon_entities=["하늘", "검술원"]), *CARDS[1:])
+    replace_table(warehouse, TABLES["character_card"], house.inputs / "cards.json")
+    after: dict[str, str] = dict(rows(warehouse, sql))
+    assert [name for name in before if before[name] != after[name]] == ["C-1"]
+
+
+def test_the_lexicon_keeps_its_order(warehouse: Connection, house: House) -> None:
+    house.lexicon(("하", "마지막"), ("가", "처음"), ("가", "또"))
+    replace_table(warehouse, TABLES["topic_lexicon"], house.inputs / "lexicon.csv")
+    assert rows(warehouse, "SELECT term, topic FROM topic_lexicon ORDER BY position") == [
+        ("하", "마지막"),
+        ("가", "처음"),
+        ("가", "또"),
+    ]
+
+
+def test_an_input_is_known_until_its_contents_change(warehouse: Connection, house: House) -> None:
+    table, path = TABLES["topic_lexicon"], house.inputs / "lexicon.csv"
+    assert is_known(warehouse, table, path)
+    os.utime(path, ns=(0, 0))
+    assert is_known(warehouse, table, path)
+    house.lexicon(("선거", "현실 정치"))
+    assert not is_known(warehouse, table, path)
+
+
+def test_an_input_that_was_never_read_is_not_known(warehouse: Connection, house: House) -> None:
+    assert not is_known(warehouse, TABLES["gold_label"], house.inputs / "gold.csv")
+
+
+@pytest.mark.parametrize("other", ["SELECT 2 AS a UNION ALL SELECT 1", "SELECT 1 AS a UNION ALL SELECT 2"])
+def test_a_version_depends_on_the_rows_and_not_on_their_order(other: str) -> None:
+    with duckdb.connect() as connection:
+        assert table_version(connection, other, "a") == table_version(connection, "SELECT unnest([1, 2]) AS a", "a")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "SELECT 1 AS a, 'x' AS b WHERE false",
+        "SELECT 1 AS a, NULL AS b",
+        "SELECT 1 AS a, '' AS b",
+        "SELECT 1 AS a, 'x ' AS b",
+        "SELECT unnest([1, 1]) AS a, 'x' AS b",
+    ],
+)
+def test_a_version_depends_on_every_cell(other: str) -> None:
+    with duckdb.connect() as connection:
+        assert table_version(connection, other, "a") != table_version(connection, "SELECT 1 AS a, 'x' AS b", "a")
+
+
+def test_rows_come_out_of_the_warehouse_as_they_went_in(warehouse: Connection, house: House) -> None:
+    house.cards(card("C-1", entity_roles=[{"role": "동생", "entity": "하늘"}], canon_entities=[]))
+    batch = replace_table(warehouse, TABLES["character_card"], house.inputs / "cards.json")
+    found: pa.Table = warehouse.sql("SELECT * EXCLUDE version FROM character_card").to_arrow_table()
+    assert found.to_pylist() == batch.rows.to_pylist()

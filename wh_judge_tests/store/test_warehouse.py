@@ -1,0 +1,160 @@
+"""The warehouse file: made, opened, locked, refused."""
+
+import logging
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from wh_judge import store
+from wh_judge.errors import UserError
+from wh_judge.store import open_warehouse, transaction
+from wh_judge.store.schema import number, one
+from wh_judge_tests.holder import hold
+from wh_judge_tests.house import House, rows, tables
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "warehouse.duckdb"
+
+
+def test_it_is_made_with_its_folder(tmp_path: Path) -> None:
+    with open_warehouse(tmp_path / "new" / "folder" / "warehouse.duckdb") as connection:
+        assert number(connection, "SELECT count(*) FROM verdict") == 0
+
+
+def test_what_was_written_is_there_when_it_is_opened_again(house: House) -> None:
+    with house.warehouse() as connection:
+        first = tables(connection, runs=True)
+    with house.warehouse() as connection:
+        assert tables(connection, runs=True) == first
+
+
+def test_it_is_closed_when_something_goes_wrong(path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), open_warehouse(path) as connection:
+        raise ZeroDivisionError
+    with pytest.raises(duckdb.ConnectionException):
+        connection.execute("SELECT 1")
+    code = "import duckdb, sys; duckdb.connect(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+
+
+def test_a_transaction_is_visible_as_a_whole(path: Path) -> None:
+    with open_warehouse(path) as connection:
+        with transaction(connection):
+            connection.execute("INSERT INTO gold_label VALUES ('T-1', '설정대로 말함', NULL)")
+        assert number(connection, "SELECT count(*) FROM gold_label") == 1
+
+
+def test_a_transaction_that_fails_leaves_nothing(path: Path) -> None:
+    with open_warehouse(path) as connection:
+        with pytest.raises(KeyboardInterrupt), transaction(connection):
+            connection.execute("INSERT INTO gold_label VALUES ('T-1', '설정대로 말함', NULL)")
+            raise KeyboardInterrupt
+        assert number(connection, "SELECT count(*) FROM gold_label") == 0
+
+
+def test_one_row_or_none(path: Path) -> None:
+    with open_warehouse(path) as connection:
+        assert one(connection, "SELECT 1, ?", ["a"]) == (1, "a")
+        assert one(connection, "FROM verdict") is None
+
+
+def test_times_are_those_of_seoul(path: Path) -> None:
+    with open_warehouse(path) as connection:
+        assert rows(connection, "SELECT TIMESTAMPTZ '2026-09-01T00:00:00Z'::VARCHAR") == [("2026-09-01 09:00:00+09",)]
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """What happens inside does not wait."""
+    begun = time.monotonic()
+    yield
+    assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"hello", b"hello world " * 1000, b"SQLite format 3\0" + bytes(4080)], ids=len
+)
+def test_a_file_that_is_no_database_is_refused_at_once(content: bytes, path: Path) -> None:
+    path.write_bytes(content)
+    with pytest.raises(UserError) as error, at_once(), open_warehouse(path):
+        pass
+    assert str(error.value).startswith(f"{path}: is no DuckDB file that can be opened: ")
+    assert "\n" not in str(error.value)
+    assert path.read_bytes() == content
+
+
+def test_a_damaged_database_is_refused_at_once(house: House) -> None:
+    path = house.settings.warehouse
+    content = path.read_bytes()
+    path.write_bytes(content[:4096] + bytes(8192) + content[12288:])
+    with pytest.raises(UserError, match="is no DuckDB file that can be opened: "), at_once(), open_warehouse(path):
+        pass
+
+
+def test_a_folder_is_refused(path: Path) -> None:
+    path.mkdir()
+    with pytest.raises(UserError, match=r"is no DuckDB file that can be opened: .*directory"), open_warehouse(path):
+        pass
+
+
+def test_a_database_of_something_else_is_refused(path: Path) -> None:
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE chat_turn (i INTEGER)")
+    with pytest.raises(UserError, match="is no warehouse of wh-judge: "), open_warehouse(path):
+        pass
+
+
+def test_a_name_that_speaks_of_locks_is_no_lock(tmp_path: Path) -> None:
+    path = tmp_path / "locks" / "warehouse.duckdb"
+    path.parent.mkdir()
+    path.write_bytes(b"hello")
+    with pytest.raises(UserError, match="is no DuckDB file"), at_once(), open_warehouse(path):
+        pass
+
+
+def test_who_holds_it_is_named_after_the_wait(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "WAIT_SECONDS", 0.5)
+    with hold(path) as process:
+        with pytest.raises(UserError) as error, open_warehouse(path):
+            pass
+        message = f"{path}: another process has the warehouse open (PID {process.pid}); wait for it to end"
+        assert str(error.value) == message
+
+
+def test_it_is_opened_when_the_other_process_lets_go(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(store, "_SILENT_SECONDS", 0.2)
+    with hold(path) as process, caplog.at_level(logging.WARNING):
+        threading.Timer(1, process.kill).start()
+        with open_warehouse(path) as connection:
+            assert number(connection, "SELECT 1") == 1
+    assert caplog.messages == [f"{path}: waiting for another process that has the warehouse open (PID {process.pid})"]
+
+
+def test_a_short_wait_is_silent(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with hold(path) as process, caplog.at_level(logging.WARNING):
+        threading.Timer(0.3, process.kill).start()
+        with open_warehouse(path):
+            pass
+    assert caplog.messages == []
+
+
+def test_a_reader_of_the_warehouse_is_waited_for_too(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "WAIT_SECONDS", 0.3)
+    path = house.settings.warehouse
+    with (
+        hold(path, read_only=True) as process,
+        pytest.raises(UserError, match=f"PID {process.pid}"),
+        open_warehouse(path),
+    ):
+        pass
