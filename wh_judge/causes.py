@@ -218,14 +218,15 @@ def _card_cells(before: CharacterCard, after: CharacterCard) -> Iterator[_Edit]:
                 return replace(inputs, card=inputs.card.model_copy(update={name: list(elements)}))
 
             text = f"{element.role} -> {element.entity}" if name == "entity_roles" and element else element
-            yield _Edit("character_card", f"{where} {name}: {sign} {text}".rstrip(), undo)
+            text = "in another order" if element is None else f"{sign} {text}"
+            yield _Edit("character_card", f"{where} {name}: {text}", undo)
 
 
 def _lexicon_cells(edit: _Edit, after: Inputs) -> Iterator[_Edit]:
     old = edit.undo(after).lexicon
     for sign, row, change in _list_edits(old, after.lexicon):
-        text = f"{row.term} -> {row.topic}" if row else "in another order"
-        yield _Edit("topic_lexicon", f"topic_lexicon: {sign} {text}", _set("lexicon", change))
+        text = f"{sign} {row.term} -> {row.topic}" if row else "rows in another order"
+        yield _Edit("topic_lexicon", f"topic_lexicon: {text}", _set("lexicon", change))
 
 
 def _mention_cells(before: Inputs, after: Inputs) -> Iterator[_Edit]:
