@@ -15,7 +15,7 @@ from wh_judge.errors import UserError
 from wh_judge.settings import Settings
 
 STANDALONE = """\
-# Made by wh-judge away from a checkout. Nothing is reported to anyone; the warehouse has one user at a time.
+# Made by wh-judge. Nothing is reported to anyone; the warehouse has one user at a time.
 telemetry:
   enabled: false
 concurrency:
@@ -40,12 +40,17 @@ def dagster_home(settings: Settings) -> Path:
         home = Path(os.environ["DAGSTER_HOME"]).absolute()
         if not home.is_dir():
             raise UserError(f"DAGSTER_HOME: {home} is no folder; make it, or unset the variable")
-        return home
+        return _configured(home)
     for folder in (Path.cwd(), *Path.cwd().parents):
         if (folder / "dagster.yaml").is_file():
             return folder
     home = settings.data / "dagster"
     home.mkdir(parents=True, exist_ok=True)
+    return _configured(home)
+
+
+def _configured(home: Path) -> Path:
+    """The folder, with a dagster.yaml: without one Dagster reports what it does, and has no pool."""
     if not (home / "dagster.yaml").exists():
         (home / "dagster.yaml").write_text(STANDALONE, encoding="utf-8")
     return home
@@ -56,8 +61,6 @@ def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
     """The instance, for one process of the command line at a time, with the working folder at its home: dagster.yaml
     has its paths relative to that.
 
-    The settings are passed on through the environment, since the runs load them anew.
-
     Raises:
         UserError: another process keeps the instance, or a folder cannot be made.
     """
@@ -66,12 +69,7 @@ def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
         home, before = dagster_home(settings), Path.cwd()
     except OSError as error:
         raise UserError(f"{error.filename}: {error.strerror}") from None
-    os.environ |= {
-        "DAGSTER_HOME": str(home),
-        "WH_JUDGE_DATA": str(settings.data),
-        "WH_JUDGE_INPUTS": str(settings.inputs),
-        "WH_JUDGE_FIRST_DAY": str(settings.first_day),
-    }
+    os.environ["DAGSTER_HOME"] = str(home)
     os.chdir(home)
     try:
         with dg.DagsterInstance.get() as instance, _alone(Path(instance.storage_directory()).parent):

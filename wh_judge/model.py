@@ -75,6 +75,10 @@ Label = Annotated[str | None, BeforeValidator(_blank_is_null)]
 Instant = Annotated[AwareDatetime, BeforeValidator(_an_instant)]
 
 
+TERM_LIMIT = 200
+"""Characters of a lexicon term: the automaton that looks for all terms at once is slow to build for longer ones."""
+
+
 class Row(BaseModel):
     """A row of an input table. Unknown columns are ignored here and reported by the reader."""
 
@@ -123,7 +127,9 @@ class CharacterCard(Row):
 class LexiconTerm(Row):
     """A term that betrays a topic. The order of the rows matters; one term may stand in several rows."""
 
-    term: Key = Field(description="Looked for as a literal substring of the reply")
+    term: Annotated[Key, StringConstraints(max_length=TERM_LIMIT)] = Field(
+        description="Looked for as a literal substring of the reply"
+    )
     topic: Key = Field(description="The topic that the term belongs to")
 
 

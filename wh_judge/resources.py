@@ -14,13 +14,19 @@ POOL = "warehouse"
 
 
 class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
-    """Opens the warehouse. Empty fields mean the environment, pyproject.toml or the default, in this order."""
+    """Opens the warehouse. Empty fields mean the environment, pyproject.toml or the default, in this order.
+
+    `given` holds all settings as JSON where whoever starts a run has read them; nothing else counts then.
+    """
 
     data: str = ""
     inputs: str = ""
+    given: str = ""
 
     def settings(self) -> Settings:
         """The settings as they are at this moment, so that a change of pyproject.toml counts from the next run on."""
+        if self.given:
+            return Settings.model_validate_json(self.given)
         return load_settings(data=self.data or None, inputs=self.inputs or None)
 
     @contextmanager

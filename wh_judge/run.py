@@ -3,14 +3,16 @@
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import dagster as dg
 import duckdb
 
-from wh_judge.definitions import defs
+from wh_judge.definitions import build_definitions
 from wh_judge.ingest import KST, TABLES, TableName, input_path
 from wh_judge.instance import STARTED_HERE, open_instance
+from wh_judge.resources import Warehouse
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse
 from wh_judge.store.days import judged_versions
@@ -42,13 +44,14 @@ class RunResult:
 def run_stale(settings: Settings, progress: Progress) -> RunResult:
     """Materialise what is missing or no longer follows from its inputs; nothing where nothing changed."""
     result = RunResult()
+    _check_inputs(settings)
     with open_instance(settings) as instance:
         with open_warehouse(settings.warehouse) as connection:
             small = [TABLES["character_card"], TABLES["topic_lexicon"]]
             changed = [t for t in small if not is_known(connection, t, _path(settings, t.name))]
         if changed or not _succeeded(instance, "inputs"):
             progress("cards and lexicon", 0, 0)
-            _execute(result, instance, "inputs", "inputs")
+            _execute(result, instance, settings, "inputs", "inputs")
         with open_warehouse(settings.warehouse) as connection:
             progress("log files", 0, 0)
             brought_in = bring_in(connection, settings)
@@ -65,24 +68,31 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
             finished = is_published(connection, settings.published)
         if result.jobs or relabelled or not finished or not _succeeded(instance, "evaluations"):
             progress("evaluations", 0, 0)
-            _execute(result, instance, "evaluations", "evaluations")
+            _execute(result, instance, settings, "evaluations", "evaluations")
     return result
 
 
 def run_range(settings: Settings, first: dt.date, last: dt.date, progress: Progress) -> RunResult:
     """Materialise every day from `first` to `last` that has turns, and then the evaluations."""
     result = RunResult()
+    _check_inputs(settings)
     with open_instance(settings) as instance:
         progress("cards and lexicon", 0, 0)
-        _execute(result, instance, "inputs", "inputs")
+        _execute(result, instance, settings, "inputs", "inputs")
         with open_warehouse(settings.warehouse) as connection:
             progress("log files", 0, 0)
             bring_in(connection, settings)
             days = [day for day in log_days(connection) if first <= day <= last]
         _judge(result, instance, days, settings, progress)
         progress("evaluations", 0, 0)
-        _execute(result, instance, "evaluations", "evaluations")
+        _execute(result, instance, settings, "evaluations", "evaluations")
     return result
+
+
+def _check_inputs(settings: Settings) -> None:
+    """Raise a UserError where an input is missing, before anything is written."""
+    for table in TABLES.values():
+        input_path(settings.inputs, table, optional=table.name == "gold_label")
 
 
 def _path(settings: Settings, name: TableName) -> Path:
@@ -113,26 +123,41 @@ def _judge(
     days = [day for day in days if day not in result.outside]
     for done, day in enumerate(days):
         progress(str(day), done, len(days))
-        if _execute(result, instance, "day", str(day), partition_key=str(day)):
+        if _execute(result, instance, settings, "day", str(day), partition_key=str(day)):
             result.days.append(day)
     if days:
         progress("days judged", len(days), len(days))
 
 
 def _execute(
-    result: RunResult, instance: dg.DagsterInstance, job: str, name: str, partition_key: str | None = None
+    result: RunResult,
+    instance: dg.DagsterInstance,
+    settings: Settings,
+    job: str,
+    name: str,
+    partition_key: str | None = None,
 ) -> bool:
-    outcome = defs.resolve_job_def(job).execute_in_process(
-        instance=instance,
-        partition_key=partition_key,
-        raise_on_error=False,
-        tags=STARTED_HERE,
-        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+    outcome = (
+        _definitions(settings)
+        .resolve_job_def(job)
+        .execute_in_process(
+            instance=instance,
+            partition_key=partition_key,
+            raise_on_error=False,
+            tags=STARTED_HERE,
+            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+        )
     )
     result.jobs += 1
     if not outcome.success:
         result.failed[name] = _reason(outcome)
     return outcome.success
+
+
+@cache
+def _definitions(settings: Settings) -> dg.Definitions:
+    """The graph with these settings: in the instance's folder, where runs work, another pyproject.toml may count."""
+    return build_definitions({"warehouse": Warehouse(given=settings.model_dump_json())})
 
 
 def _reason(outcome: dg.ExecuteInProcessResult) -> str:

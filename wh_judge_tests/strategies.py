@@ -63,6 +63,9 @@ NAMES = [
     "가\x00",
     normalize("NFD", "하늘"),
 ]
+OVERLAPPING = ["선", "거", "선거", "거국", "선거국", "국", "a", "aa", "aaa", "하늘", "늘이"]
+"""Terms that stand inside one another or begin where another ends."""
+
 ROLES = ["동생", "생", "동", "스승", ".", "[", "'", "\x00", "a"]
 ENDINGS = ["요", "죠", "니다", "십시오", "네요", "[가-힣]", "\\z", "^", "|", "'", "\x00", "\\", "a", "하늘", "\u11ad"]
 TOPICS = ["현실 정치", "도박", "'"]
@@ -93,10 +96,10 @@ def _mostly(often: st.SearchStrategy[Any], seldom: st.SearchStrategy[Any]) -> st
 
 
 _NAMES, _ROLES = _pool(st.sampled_from(NAMES) | keys, 4), _pool(st.sampled_from(ROLES) | keys, 2)
-_TERMS = _pool(keys, 4)
+_TERMS = _pool(st.sampled_from(OVERLAPPING) | keys, 4)
 _ENDINGS = st.just(RuleSettings().endings) | _pool(st.sampled_from(ENDINGS), 3)
 _GLUE = st.sampled_from(["", " ", ". ", "\x1c"]) | st.sampled_from([*SPACES, *ENDS]) | st.sampled_from(PIECES)
-_SPEECHLESS = st.none() | texts
+_SPEECHLESS = st.none() | texts | st.lists(st.sampled_from(SPACES), min_size=1, max_size=2).map("".join)
 _CARDS = st.sampled_from([["C-2"], ["C-1", "C-2"], ["C-2", "C-1"], ["C-2", "c-1"]])
 _TURN_CELLS: dict[str, st.SearchStrategy[Any]] = {
     "session_id": st.sampled_from(SESSIONS),

@@ -1,6 +1,7 @@
 """The kernel: the worked examples, what becomes of which row, and work that grows with the turns only."""
 
 import json
+from collections.abc import Sequence
 from functools import cache
 
 import jsonschema
@@ -14,6 +15,8 @@ from wh_judge.model import (
     TURN_SCHEMA,
     UNJUDGED_SCHEMA,
     VERDICT_SCHEMA,
+    CharacterCard,
+    ChatTurn,
     Evidence,
     verdict_document,
     verdict_from_record,
@@ -104,7 +107,7 @@ def test_a_turn_without_a_card_is_remembered() -> None:
 
 @pytest.mark.parametrize("turns", [(), STATE.turns])
 @pytest.mark.parametrize("cards", [(), STATE.cards])
-def test_each_turn_is_judged_or_left_unjudged(turns: tuple[()], cards: tuple[()]) -> None:
+def test_each_turn_is_judged_or_left_unjudged(turns: Sequence[ChatTurn], cards: Sequence[CharacterCard]) -> None:
     verdicts, unjudged = by_kernel(Rows(turns, cards, STATE.lexicon))
     assert (len(verdicts), len(unjudged)) == ((len(turns), 0) if cards else (0, len(turns)))
 

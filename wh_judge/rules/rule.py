@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from wh_judge.model import CharacterCard, ChatTurn, Evidence, LexiconTerm, Source, VerdictValue
-from wh_judge.text import SENTENCE_ENDS
+from wh_judge.text import SENTENCE_ENDS, nfc
 
 if TYPE_CHECKING:
     from wh_judge.rules.forbidden import Lexicon, Touch
@@ -37,7 +37,7 @@ class RuleSettings(BaseModel):
         for ending in endings:
             if not ending or any(c.isspace() or c in SENTENCE_ENDS for c in ending):
                 raise ValueError(f"the ending {ending!r} is empty or has white space or a sentence end in it")
-        return endings
+        return tuple(nfc(ending) for ending in endings)
 
 
 DEFAULT_SETTINGS = RuleSettings()

@@ -60,7 +60,7 @@ def off_canon(subject: Subject) -> Reasons:
     recomputed = subject.recomputed()
     if recomputed is None:
         return None
-    return _same(subject.claim, off_canon_entities=recomputed[1].off_canon)
+    return _same(subject.claim, ("off_canon_entities", recomputed[1].off_canon))
 
 
 def touched(subject: Subject) -> Reasons:
@@ -70,8 +70,8 @@ def touched(subject: Subject) -> Reasons:
         return None
     touch = recomputed[1].touch
     if touch is None:
-        return _same(subject.claim, touched_term=None, touched_topic=None)
-    return _same(subject.claim, touched_term=touch.term, touched_topic=touch.topic)
+        return _same(subject.claim, ("touched_term", None), ("touched_topic", None))
+    return _same(subject.claim, ("touched_term", touch.term), ("touched_topic", touch.topic))
 
 
 def recall(subject: Subject) -> Reasons:
@@ -81,7 +81,7 @@ def recall(subject: Subject) -> Reasons:
         return None
     found = recomputed[1].recall
     source = found.source.turn_id if found.source else None
-    return _same(subject.claim, recall_target=found.target, recall_source_turn=source)
+    return _same(subject.claim, ("recall_target", found.target), ("recall_source_turn", source))
 
 
 def nulls_skipped(subject: Subject) -> Reasons:
@@ -140,7 +140,10 @@ def precedence(subject: Subject) -> Reasons:
 
 
 def _first(findings: Findings) -> str:
-    return next(rule.verdict for rule in RULES if rule.holds(findings))
+    for rule in RULES:
+        if rule.holds(findings):
+            break
+    return rule.verdict
 
 
 def _as_found(claim: dict[str, Any], findings: Findings) -> bool:
@@ -163,8 +166,11 @@ def _own(claim: dict[str, Any], findings: Findings) -> str | None:
     return _first(replace(findings, off_canon=names, touch=touch, recall=Recall(True, True, target=target)))
 
 
-def _same(claim: dict[str, Any], **expected: Any) -> Reasons:
-    reasons = [differs(name, value, claim.get(name)) for name, value in expected.items() if claim.get(name) != value]
+def _same(claim: dict[str, Any], *expected: tuple[str, Any]) -> Reasons:
+    reasons: list[str] = []
+    for name, value in expected:
+        if claim.get(name) != value:
+            reasons.append(differs(name, value, claim.get(name)))
     return reasons or PASSED
 
 

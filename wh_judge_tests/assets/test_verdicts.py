@@ -202,7 +202,7 @@ def test_a_day_that_failed_succeeds_once_the_judge_is_mended(failed: Failed) -> 
     assert graph.run("day", DAY_2).success
     with graph.house.warehouse() as connection:
         assert rows(connection, "FROM failed_row") == []
-        assert rows(connection, "SELECT verdict FROM verdict WHERE turn_id = 'T-7'") == [("말투 어긋남",)]
+        assert rows(connection, "SELECT rule_expected FROM verdict WHERE turn_id = 'T-7'") == [("반말 · 저",)]
 
 
 def test_a_judge_that_breaks_down_leaves_the_day_as_it_was(copy: Ran, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,11 @@ CASES: dict[str, tuple[Example, str | None, str | None]] = {
     "named later and before": (case({}, [NAMED | {"turn_id": "T-11"}, NAMED]), "하늘", "T-9"),
     "the earliest turn": (case({}, [NAMED, NAMED | {"turn_id": "T-7"}, NAMED | {"turn_id": "T-8"}]), "하늘", "T-7"),
     "T-9 before T-10": (case({"turn_id": "T-11"}, [NAMED | {"turn_id": "T-10"}, NAMED]), "하늘", "T-9"),
+    "the length is that of the text and not of its bytes": (
+        case({"turn_id": "T-100"}, [NAMED | {"turn_id": "T-12"}, NAMED | {"turn_id": "가-8"}]),
+        "하늘",
+        "가-8",
+    ),
     "T-9 is no later than T-10 is": (case({"turn_id": "T-9"}, [NAMED | {"turn_id": "T-10"}]), None, None),
     "turn order and not time": (
         case({"turn_at": "2026-09-01T00:00:00+09:00"}, [NAMED | {"turn_at": "2026-09-05T00:00:00+09:00"}]),

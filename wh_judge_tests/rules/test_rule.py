@@ -1,5 +1,7 @@
 """What a rule is made of: settings that can be used, examples that are complete."""
 
+from unicodedata import normalize
+
 import pytest
 from pydantic import ValidationError
 
@@ -23,6 +25,11 @@ def test_an_ending_that_no_last_word_can_have_is_refused(endings: tuple[str, ...
 @pytest.mark.parametrize("ending", ["요", "…", "~", "[가-힣]", "\u200b", "\x00"])
 def test_any_other_ending_is_taken(ending: str) -> None:
     assert RuleSettings(endings=(ending,)).endings == (ending,)
+
+
+def test_an_ending_is_composed_as_all_text_is() -> None:
+    """A decomposed one would never be found in a reply."""
+    assert RuleSettings(endings=(normalize("NFD", "네요"),)).endings == ("네요",)
 
 
 def test_an_example_without_changes_keeps_to_its_card() -> None:

@@ -93,6 +93,12 @@ RECOMPUTED_DAMAGES: Table = {
         ("speech before recall", "T-14", cells(verdict=RECALL), f"expected '{SPEECH}', found '{RECALL}'"),
         ("recall before nothing", "T-10", cells(verdict=KEPT), f"expected '{RECALL}', found '{KEPT}'"),
         ("out of nothing", "kept", cells(verdict=SPEECH), "expected rule_observed to differ"),
+        (
+            "own names that are not the log's",
+            "kept",
+            cells(verdict=CANON, off_canon_entities=["리안"]),
+            f"by the log: expected '{KEPT}', found '{CANON}'",
+        ),
         ("own topic", "kept", cells(touched_topic="도박"), f"own cells: expected '{FORBIDDEN}', found '{KEPT}'"),
         ("own names", "kept", cells(off_canon_entities=["리안"]), f"own cells: expected '{CANON}', found '{KEPT}'"),
         ("own target", "kept", cells(recall_target="하늘"), f"own cells: expected '{RECALL}', found '{KEPT}'"),

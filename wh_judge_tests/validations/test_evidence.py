@@ -83,9 +83,10 @@ def test_a_mention_knows_only_the_id_and_the_reply() -> None:
     assert "expected a cell that the log knows" in (reasons("v09_evidence_value", claim("T-10", row), log) or "")
 
 
-def test_the_mention_of_another_name_is_not_cited() -> None:
+@pytest.mark.parametrize("wrong", [{"recall_target": "무명"}, {"recall_source_turn": "T-7"}])
+def test_another_mention_than_the_claimed_one_is_not_cited(wrong: Claim) -> None:
     log = Log.of([one for one in STATE.turns if one.turn_id != "T-9"], STATE.cards, STATE.lexicon, earlier=LOG.mentions)
-    damaged = claim("T-10", keyed=True) | {"recall_target": "무명"}
+    damaged = claim("T-10", keyed=True) | wrong
     assert "may cite, found 'T-9'" in (reasons("v09_evidence_value", damaged, log) or "")
 
 

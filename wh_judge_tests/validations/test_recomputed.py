@@ -1,5 +1,7 @@
 """What the recomputing validations accept, where they do not apply, and what the log is made of."""
 
+from typing import Any
+
 import pytest
 
 from wh_judge.rules import RuleSettings
@@ -41,8 +43,11 @@ def test_an_agreeing_honorific_level_may_be_cited() -> None:
     assert all_failures([claim], LOG) == {}
 
 
-def test_malformed_cells_are_not_followed_to_a_verdict() -> None:
-    claim = claim_about(STATE.claims(), "kept") | {"touched_topic": 5, "off_canon_entities": "리안"}
+@pytest.mark.parametrize(
+    ("name", "value"), [("touched_topic", 5), ("off_canon_entities", "리안"), ("recall_target", 5)]
+)
+def test_malformed_cells_are_not_followed_to_a_verdict(name: str, value: Any) -> None:
+    claim = claim_about(STATE.claims(), "kept") | {name: value}
     assert reasons("verdict_precedence", claim, LOG) == ""
 
 
