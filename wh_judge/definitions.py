@@ -6,9 +6,11 @@ from typing import Any
 
 import dagster as dg
 
-# Asset checks by partition are a preview and backfill policies a beta in this version; nothing else is silenced.
+# What is used of Dagster that this version calls a preview or a beta; nothing else is silenced.
 warnings.filterwarnings("ignore", category=dg.PreviewWarning, message=".*partitions_def.*")
 warnings.filterwarnings("ignore", category=dg.BetaWarning, message=".*backfill_policy.*")
+warnings.filterwarnings("ignore", category=dg.BetaWarning, message=".*use_user_code_server.*")
+warnings.filterwarnings("ignore", category=dg.BetaWarning, message=".*`owners` of initializer `SensorDefinition.*")
 
 from wh_judge.assets import ASSETS  # noqa: E402
 from wh_judge.automation import JOBS, SCHEDULES, SENSORS  # noqa: E402

@@ -48,10 +48,7 @@ def judge(
         Verdicts and unjudged turns, n rows together.
     """
     terms = list(dict.fromkeys(lexicon["term"].to_pylist()))
-    replies = turns["reply_text"].combine_chunks()
-    if isinstance(replies, pa.ChunkedArray):
-        replies = pa.concat_arrays(replies.chunks) if replies.num_chunks else pa.array([], pa.string())
-    reply, term = find_hits(replies, terms)
+    reply, term = find_hits(turns["reply_text"], terms)
     tables = {
         "turn": turns.select(TURN_SCHEMA.names).append_column("n", pa.array(range(turns.num_rows), pa.int64())),
         "card": cards,

@@ -77,7 +77,8 @@ def load_settings(**flags: Any) -> Settings:
         source = (
             "flag" if name in given else ENVIRONMENT.get(name) if name in environment else f"{file} [tool.wh_judge]"
         )
-        raise UserError(f"{source}: {name}: {detail['msg']}") from None
+        what = "is no day; write it like 2026-09-01" if name == "first_day" else detail["msg"]
+        raise UserError(f"{source}: {name}: {what}") from None
     # Absolute, so that a run started elsewhere by the Dagster daemon means the same folders.
     return settings.model_copy(update={"data": settings.data.absolute(), "inputs": settings.inputs.absolute()})
 

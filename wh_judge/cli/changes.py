@@ -4,12 +4,11 @@ import datetime as dt
 import json
 
 import click
-from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from wh_judge.cli import HELP
+from wh_judge.cli.why import told
 from wh_judge.settings import load_settings
 
 _DAY = click.DateTime(["%Y-%m-%d"])
@@ -39,14 +38,6 @@ def command(first: dt.datetime | None, last: dt.datetime | None, data: str | Non
     if not changes:
         click.echo("no verdict has changed", err=True)
         return
-    table = Table("day", "turn", "before", "after", "cause", "run", box=box.SIMPLE_HEAD)
+    console = Console()
     for change in changes:
-        table.add_row(
-            change["day"],
-            escape(change["turn_id"]),
-            change["verdict_before"] or "no verdict",
-            change["verdict_after"] or "no verdict",
-            escape("; ".join(change["cells"])),
-            change["run_id"][:8],
-        )
-    Console().print(table)
+        console.print(f"{change['day']}  [bold]{escape(change['turn_id'])}[/bold]  {told(change)}", soft_wrap=True)

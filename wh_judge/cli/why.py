@@ -75,8 +75,15 @@ def _print(known: dict[str, Any], turn_id: str, console: Console) -> None:
             f" to {version['until_at']} (run {version['until_run'][:8]})"
         )
     for change in known["changes"]:
-        console.print(
-            f"[bold]Changed[/bold]  {change['verdict_before'] or 'no verdict'} -> "
-            f"{change['verdict_after'] or 'no verdict'}  because of {escape('; '.join(change['cells']))}"
-            f"  (run {change['run_id'][:8]})"
-        )
+        console.print(f"[bold]Changed[/bold]  {told(change)}", soft_wrap=True)
+
+
+def told(change: dict[str, Any]) -> str:
+    """A change in one line: the verdicts, the fields where the verdict stayed, the cause, the run."""
+    before, after = change["verdict_before"] or "no verdict", change["verdict_after"] or "no verdict"
+    if before == after:
+        old, new = change["fields_before"], change["fields_after"]
+        what = f"{after}, other {', '.join(name for name in new if old[name] != new[name])}"
+    else:
+        what = f"{before} -> {after}"
+    return f"{what}  because of {escape('; '.join(change['cells']))}  (run {change['run_id'][:8]})"

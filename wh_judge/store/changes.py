@@ -178,7 +178,9 @@ def _turns(
     )
     past = connection.sql(
         f"""SELECT {turn_version_sql("row_hash")} AS version, {names(TURN_SCHEMA)}
-            FROM turn_history SEMI JOIN wanted USING (turn_id)"""
+            FROM (SELECT {names(TURN_SCHEMA)}, row_hash FROM turn_history
+                  UNION ALL SELECT {names(TURN_SCHEMA)}, row_hash FROM turn_row)
+            SEMI JOIN wanted USING (turn_id)"""
     ).to_arrow_table()
     old = zip(past["version"].to_pylist(), turns_from(past.drop_columns("version").cast(TURN_SCHEMA)), strict=True)
     return (

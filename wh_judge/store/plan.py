@@ -161,10 +161,7 @@ def _touch_by_lexicon(connection: duckdb.DuckDBPyConnection, day: dt.date, befor
     now = lexicon_from(connection.sql("SELECT term, topic FROM topic_lexicon ORDER BY position").to_arrow_table())
     terms = changed_terms(lexicon_by_version(connection, before), now)
     turns = connection.sql(f"SELECT turn_id, reply_text FROM ({turns_sql(day)})").to_arrow_table()
-    replies = turns["reply_text"].combine_chunks()
-    if isinstance(replies, pa.ChunkedArray):
-        replies = pa.concat_arrays(replies.chunks) if replies.num_chunks else pa.array([], pa.string())
-    reply, _ = find_hits(replies, terms)
+    reply, _ = find_hits(turns["reply_text"], terms)
     connection.register("hit_turns", turns.take(pa.array(reply)).select(["turn_id"]))
     connection.execute("INSERT INTO touched SELECT DISTINCT turn_id FROM hit_turns ANTI JOIN touched USING (turn_id)")
     connection.unregister("hit_turns")
