@@ -72,8 +72,10 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
     return result
 
 
-def run_range(settings: Settings, first: dt.date, last: dt.date, progress: Progress) -> RunResult:
-    """Materialise every day from `first` to `last` that has turns, and then the evaluations."""
+def run_range(
+    settings: Settings, first: dt.date, last: dt.date, progress: Progress, *, only_stale: bool = False
+) -> RunResult:
+    """Materialise every day from `first` to `last` that has turns, or of them the stale ones, then the evaluations."""
     result = RunResult()
     _check_inputs(settings)
     with open_instance(settings) as instance:
@@ -82,7 +84,10 @@ def run_range(settings: Settings, first: dt.date, last: dt.date, progress: Progr
         with open_warehouse(settings.warehouse) as connection:
             progress("log files", 0, 0)
             bring_in(connection, settings)
-            days = [day for day in log_days(connection) if first <= day <= last]
+            stale = find_stale(connection, settings.rules, settings.card_as_of)
+            write_stale(stale, settings.data)
+            chosen = [entry.day for entry in stale] if only_stale else log_days(connection)
+            days = [day for day in chosen if first <= day <= last]
         _judge(result, instance, days, settings, progress)
         progress("evaluations", 0, 0)
         _execute(result, instance, settings, "evaluations", "evaluations")

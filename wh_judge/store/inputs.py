@@ -40,7 +40,7 @@ def bring_in(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[
     """
     path = input_path(settings.inputs, TABLES["chat_turn"])
     assert path is not None
-    done = ingest_files(connection, path, files_of(path))
+    done = ingest_log(connection, path)
     for file in ready_files(settings.inbox):
         name = file_name(settings.inbox, file)
         if name not in ingest_files(connection, settings.inbox, [file]):
@@ -50,6 +50,11 @@ def bring_in(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[
             reject(settings.inbox, file, read_problems(connection, TABLES["chat_turn"], name))
             connection.execute("DELETE FROM log_file WHERE name = ?", [name])
     return done
+
+
+def ingest_log(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
+    """Bring in the files of a log that are new or changed; their names."""
+    return ingest_files(connection, path, files_of(path))
 
 
 def ingest_files(connection: duckdb.DuckDBPyConnection, path: Path, files: Sequence[Path]) -> list[str]:
