@@ -3,6 +3,7 @@
 import datetime as dt
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from wh_judge.settings import Settings, load_settings
 from wh_judge.store.inputs import bring_in
 from wh_judge.store.stale import find_stale, listed_days, write_stale
 
-SENSOR_SECONDS = 30
+SENSOR_SECONDS = int(os.environ.get("WH_JUDGE_SENSOR_SECONDS", "30"))
 CATCH_UP_DAYS = 31
 """Missed days that one night makes good; a longer gap is a backfill that somebody should start knowingly."""
 

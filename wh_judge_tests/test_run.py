@@ -20,7 +20,7 @@ from wh_judge.validations.summary import SUMMARY
 from wh_judge_tests.builders import turn
 from wh_judge_tests.house import CARDS, DAY_1, DAY_2, DAY_3, DAYS, LOG, House, Table, at, settle, spoilt, tables
 
-VERDICTS = importlib.import_module("wh_judge.assets.verdicts")
+DAY = importlib.import_module("wh_judge.day")
 PUBLISHED = importlib.import_module("wh_judge.assets.published")
 
 
@@ -142,7 +142,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         house.log(str(DAY_2), *LOG.day_2[:-2])
         house.log(str(DAY_3), *LOG.day_3[1:])
         with pytest.MonkeyPatch.context() as monkeypatch:
-            monkeypatch.setattr(VERDICTS, "judge", damaged)
+            monkeypatch.setattr(DAY, "judge", damaged)
             step("a day fails")
         step("after the day failed")
 
@@ -293,7 +293,7 @@ def test_a_range_has_the_days_between_its_ends_that_have_turns(story: Story) -> 
 
 
 def test_the_settings_of_the_caller_count_in_every_run(story: Story) -> None:
-    found = {row[0]: row[-2] for row in story.steps["a range"].after["verdict"]}
+    found = {row[0]: row[-4] for row in story.steps["a range"].after["verdict"]}
     assert found[DAY_2] == found[DAY_3] == "endings=시끄럽더군"
     assert found[DAY_1] != found[DAY_2]
     assert story.steps["a range"].stale == [DAY_2, DAY_3], "to other settings"

@@ -7,20 +7,21 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from wh_judge.cli import HELP
 from wh_judge.cli.why import told
 from wh_judge.settings import load_settings
 
 _DAY = click.DateTime(["%Y-%m-%d"])
 
 
-@click.command(name="changes", help=HELP["changes"])
+@click.command(name="changes")
 @click.argument("first", metavar="[FROM]", type=_DAY, required=False)
 @click.argument("last", metavar="[TO]", type=_DAY, required=False)
 @click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(first: dt.datetime | None, last: dt.datetime | None, data: str | None, as_json: bool) -> None:
-    """List the verdicts that changed on turns of the days FROM to TO (YYYY-MM-DD), and why.
+    """List the verdicts that changed, and the cause of each.
+
+    Of turns of the days FROM to TO (YYYY-MM-DD, both included), or of all.
 
     \b
     Examples:

@@ -5,18 +5,17 @@ import sys
 
 import click
 
-from wh_judge.cli import HELP
 from wh_judge.settings import load_settings
 
 
-@click.command(name="stale", help=HELP["stale"])
+@click.command(name="stale")
 @click.option("--inputs", type=click.Path(), help="Folder of cards, lexicon, turns and gold [WH_JUDGE_INPUTS].")
 @click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(inputs: str | None, data: str | None, as_json: bool) -> None:
-    """List the days that are missing or no longer follow from their inputs, and because of what.
+    """List the days that no longer follow from their inputs, and because of what.
 
-    What stands in the warehouse is compared; inputs that changed since they were brought in are named, not read.
+    What stands in the warehouse is compared; inputs that changed since they were read are named, not read.
 
     \b
     Example:

@@ -8,16 +8,17 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from wh_judge.cli import HELP
 from wh_judge.settings import load_settings
 
 
-@click.command(name="why", help=HELP["why"])
+@click.command(name="why")
 @click.argument("turn_id")
 @click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(turn_id: str, data: str | None, as_json: bool) -> None:
-    """Show a turn's verdict, its evidence, its checks, its earlier versions and why they changed.
+    """Show why a turn has its verdict, and why it changed.
+
+    Its evidence, its checks, its earlier versions, and the cause of each change.
 
     \b
     Example:

@@ -20,7 +20,6 @@ from wh_judge.store.versions import (
     lexicon_by_version,
     now,
     settings_version,
-    turn_version_sql,
 )
 
 
@@ -177,7 +176,7 @@ def _turns(
         connection, f"SELECT {names(TURN_SCHEMA)} FROM chat_turn SEMI JOIN wanted USING (turn_id)", TURN_SCHEMA
     )
     past = connection.sql(
-        f"""SELECT {turn_version_sql("row_hash")} AS version, {names(TURN_SCHEMA)}
+        f"""SELECT row_hash AS version, {names(TURN_SCHEMA)}
             FROM (SELECT {names(TURN_SCHEMA)}, row_hash FROM turn_history
                   UNION ALL SELECT {names(TURN_SCHEMA)}, row_hash FROM turn_row)
             SEMI JOIN wanted USING (turn_id)"""

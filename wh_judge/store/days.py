@@ -107,7 +107,7 @@ def _write(connection: duckdb.DuckDBPyConnection, plan: DayPlan, judgements: Seq
     connection.register("new_unjudged", _together(UNJUDGED_SCHEMA, [judgement.unjudged for judgement in judgements]))
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE new_verdict AS
-            SELECT *, md5_number(to_json(row)::VARCHAR) AS row_hash FROM (
+            SELECT *, md5(to_json(row)::VARCHAR) AS row_hash FROM (
                 SELECT DATE '{day}' AS day, new_verdicts.*, day_turn.turn_version, day_turn.card_version,
                        $1 AS settings_version, $2 AS code_version, coalesce(lexicon_rows, []) AS lexicon_rows,
                        coalesce(mentions, []) AS mentions

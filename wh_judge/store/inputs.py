@@ -116,7 +116,7 @@ def _replace_file(connection: duckdb.DuckDBPyConnection, file: Path, name: str, 
         connection.execute(
             f"""INSERT INTO turn_row BY NAME
                 SELECT *, ? AS file, ? AS arrival, true AS is_current,
-                       md5_number(to_json(struct_pack({fields}))::VARCHAR) AS row_hash
+                       md5(to_json(struct_pack({fields}))::VARCHAR) AS row_hash
                 FROM batch""",
             [name, arrival],
         )

@@ -21,7 +21,6 @@ from wh_judge.store.versions import (
     lexicon_version,
     settings_version,
     table_version,
-    turn_version_sql,
 )
 
 CardAsOf = Literal["now", "turn"]
@@ -113,7 +112,7 @@ def plan_day(
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE day_turn AS
             SELECT turn.turn_id, turn.session_id, turn.user_asked_recall, card.version AS card_version,
-                   {turn_version_sql("turn.row_hash")} AS turn_version
+                   turn.row_hash AS turn_version
             FROM turn_row AS turn LEFT JOIN ({_card_of_turn_sql(day, card_as_of)}) AS card USING (turn_id)
             WHERE turn.is_current AND turn.day = DATE '{day}'"""
     )

@@ -57,7 +57,7 @@ _VERDICT_ROW = f"""
     day DATE NOT NULL, {_columns(VERDICT_SCHEMA)}, turn_version VARCHAR NOT NULL, card_version VARCHAR NOT NULL,
     settings_version VARCHAR NOT NULL, code_version VARCHAR NOT NULL,
     {_columns(pa.schema([f for f in USED_SCHEMA if f.name != "turn_id"]))},
-    row_hash UHUGEINT NOT NULL, run_id VARCHAR NOT NULL, written_at TIMESTAMPTZ NOT NULL"""
+    row_hash VARCHAR NOT NULL, run_id VARCHAR NOT NULL, written_at TIMESTAMPTZ NOT NULL"""
 """A verdict with the versions of exactly the inputs that decided it. `row_hash` covers all but itself, the run and the
 time, so that it does not depend on the way by which a verdict came about."""
 
@@ -67,7 +67,7 @@ CREATE TABLE IF NOT EXISTS log_file (
     name VARCHAR PRIMARY KEY, sha256 VARCHAR, size BIGINT, mtime_ns BIGINT, arrival BIGINT, normalised BIGINT);
 CREATE TABLE IF NOT EXISTS turn_row (
     {_columns(TURN_SCHEMA)}, day DATE NOT NULL, file VARCHAR NOT NULL, line BIGINT NOT NULL, arrival BIGINT NOT NULL,
-    is_current BOOLEAN NOT NULL, row_hash UHUGEINT NOT NULL);
+    is_current BOOLEAN NOT NULL, row_hash VARCHAR NOT NULL);
 CREATE OR REPLACE VIEW chat_turn AS SELECT * EXCLUDE (arrival, is_current, row_hash) FROM turn_row WHERE is_current;
 CREATE TABLE IF NOT EXISTS input_file ("table" VARCHAR PRIMARY KEY, signature VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS character_card ({_columns(CARD_SCHEMA)}, version VARCHAR NOT NULL);
@@ -84,7 +84,7 @@ CREATE OR REPLACE VIEW rejected_rows AS
     FROM turn_row AS old JOIN turn_row AS new USING (turn_id)
     WHERE NOT old.is_current AND new.is_current;
 CREATE TABLE IF NOT EXISTS turn_history (
-    {_columns(TURN_SCHEMA)}, day DATE NOT NULL, row_hash UHUGEINT NOT NULL, until_at TIMESTAMPTZ NOT NULL);
+    {_columns(TURN_SCHEMA)}, day DATE NOT NULL, row_hash VARCHAR NOT NULL, until_at TIMESTAMPTZ NOT NULL);
 CREATE TABLE IF NOT EXISTS card_history (
     {_columns(CARD_SCHEMA)}, version VARCHAR NOT NULL, valid_from TIMESTAMPTZ NOT NULL);
 CREATE TABLE IF NOT EXISTS lexicon_history (

@@ -72,11 +72,6 @@ def keep_replaced_turns(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def turn_version_sql(row_hash: str) -> str:
-    """A turn's row hash as the text that verdicts name their turn's version with."""
-    return f"printf('%032x', {row_hash})"
-
-
 def cards_by_version(connection: duckdb.DuckDBPyConnection, versions: set[str]) -> dict[str, CharacterCard]:
     """Versions of cards by their hash."""
     connection.execute(

@@ -40,6 +40,7 @@ def test_these_are_the_assets() -> None:
         "lexicon",
         "turns",
         "verdicts",
+        "verdict_changes",
         "gold_agreement",
         "model_divergence",
         "published",
@@ -88,7 +89,7 @@ def test_whatever_reads_files_warns_of_bad_rows(asset: str) -> None:
     assert not GRAPH.get(dg.AssetCheckKey(dg.AssetKey(asset), "rows_accepted")).blocking
 
 
-@pytest.mark.parametrize("asset", ["turns", "verdicts"])
+@pytest.mark.parametrize("asset", ["turns", "verdicts", "verdict_changes"])
 def test_a_backfill_runs_one_day_at_a_time(asset: str) -> None:
     assert GRAPH.get(dg.AssetKey(asset)).backfill_policy == dg.BackfillPolicy.multi_run(1)
 
@@ -188,7 +189,12 @@ def test_exactly_the_known_warnings_are_silenced() -> None:
         for action, message, category, _, _ in defs_filters()
         if action == "ignore"
     }
-    assert silenced == {(".*partitions_def.*", dg.PreviewWarning), (".*backfill_policy.*", dg.BetaWarning)}
+    assert silenced == {
+        (".*partitions_def.*", dg.PreviewWarning),
+        (".*backfill_policy.*", dg.BetaWarning),
+        (".*use_user_code_server.*", dg.BetaWarning),
+        (".*`owners` of initializer `SensorDefinition.*", dg.BetaWarning),
+    }
 
 
 def defs_filters() -> list[Any]:
