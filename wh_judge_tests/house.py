@@ -86,6 +86,10 @@ class House:
         """All inputs into the warehouse; the names of the log files that were read."""
         replace_table(connection, TABLES["topic_lexicon"], self.inputs / "lexicon.csv")
         replace_table(connection, TABLES["character_card"], self.inputs / "cards.json")
+        return self.bring_in_log(connection)
+
+    def bring_in_log(self, connection: duckdb.DuckDBPyConnection) -> list[str]:
+        """New and changed log files into the warehouse; their names."""
         return bring_in(connection, self.settings)
 
     def judge(

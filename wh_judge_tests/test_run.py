@@ -139,7 +139,8 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
             step("publication fails")
         step("after publication failed")
 
-        house.log(str(DAY_2), *LOG.day_2[:-2])
+        changed = turn("T-7", turn_at=at(2, 7), reply_text="요즘 선거 얘기로 시끄럽더군.", user_message="뭐?")
+        house.log(str(DAY_2), LOG.day_2[0], changed, *LOG.day_2[2:-2])
         house.log(str(DAY_3), *LOG.day_3[1:])
         with pytest.MonkeyPatch.context() as monkeypatch:
             monkeypatch.setattr(DAY, "judge", damaged)

@@ -18,7 +18,6 @@ from wh_judge.store.versions import (
     cards_by_version,
     endings_by_version,
     lexicon_by_version,
-    now,
     settings_version,
 )
 
@@ -57,11 +56,12 @@ ORDER BY length(coalesce(old.turn_id, new.turn_id)), coalesce(old.turn_id, new.t
 """A turn that comes out as it was is in `new_verdict` and not in `old_verdict`; it was no unjudged turn either."""
 
 
-def keep_changes(connection: duckdb.DuckDBPyConnection, plan: DayPlan, run_id: str) -> list[Change]:
+def keep_changes(
+    connection: duckdb.DuckDBPyConnection, plan: DayPlan, run_id: str, moment: dt.datetime
+) -> list[Change]:
     """Establish and keep the causes of what changes in this transaction: `old_verdict` becomes `new_verdict`."""
     records = connection.sql(_CHANGED).to_arrow_table().to_pylist()
     changes = list(_explained(connection, plan, records)) if records else []
-    changed_at = now()
     if changes:
         connection.executemany(
             "INSERT INTO verdict_change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -70,7 +70,7 @@ def keep_changes(connection: duckdb.DuckDBPyConnection, plan: DayPlan, run_id: s
                     plan.day,
                     change.turn_id,
                     run_id,
-                    changed_at,
+                    moment,
                     *change.verdicts,
                     json.dumps(change.before, ensure_ascii=False),
                     json.dumps(change.after, ensure_ascii=False),

@@ -60,11 +60,11 @@ def replace_day(
     Verdicts that come out as they were are not written, so that the file does not grow. Where a validation fails, the
     day keeps its old rows and the failing ones are kept in `failed_row`.
     """
-    day = plan.day
+    day, moment = plan.day, now()
     connection.execute("BEGIN")
     try:
         keep_settings(connection, plan.settings)
-        written = _write(connection, plan, judgements, run_id)
+        written = _write(connection, plan, judgements, run_id, moment)
         rows = arrow(
             connection,
             f"""SELECT {names(VERDICT_SCHEMA)} FROM verdict_row SEMI JOIN touched USING (turn_id)
@@ -74,8 +74,8 @@ def replace_day(
         outcomes, sound = validate(rows, read_verdicts(connection, day))
         results = _results(connection, day, outcomes, rows["turn_id"])
         if sound and all(result.ok for result in results):
-            changes = keep_changes(connection, plan, run_id)
-            _keep_closed(connection, run_id)
+            changes = keep_changes(connection, plan, run_id, moment)
+            _keep_closed(connection, run_id, moment)
             version = day_version(connection, day)
             _keep_results(connection, day, results, run_id, {})
             connection.execute("DELETE FROM failed_day WHERE day = ?", [day])
@@ -99,7 +99,13 @@ def replace_day(
     return DayResult(False, 0, day_version(connection, day), results, ())
 
 
-def _write(connection: duckdb.DuckDBPyConnection, plan: DayPlan, judgements: Sequence[Judgement], run_id: str) -> int:
+def _write(
+    connection: duckdb.DuckDBPyConnection,
+    plan: DayPlan,
+    judgements: Sequence[Judgement],
+    run_id: str,
+    moment: dt.datetime,
+) -> int:
     """Bring the rows of the touched turns up to date; what they replace is in the temporary table `old_verdict`."""
     day = plan.day
     connection.register("new_verdicts", _together(VERDICT_SCHEMA, [judgement.verdicts for judgement in judgements]))
@@ -127,7 +133,7 @@ def _write(connection: duckdb.DuckDBPyConnection, plan: DayPlan, judgements: Seq
     connection.execute(
         """INSERT INTO verdict_row BY NAME SELECT *, ? AS run_id, ? AS written_at FROM new_verdict
            WHERE turn_id NOT IN (SELECT turn_id FROM verdict_row SEMI JOIN touched USING (turn_id))""",
-        [run_id, now()],
+        [run_id, moment],
     )
     connection.execute(f"INSERT INTO unjudged BY NAME SELECT DATE '{day}' AS day, * FROM new_unjudged")
     for name in ("new_verdicts", "new_used", "new_unjudged"):
@@ -139,9 +145,11 @@ def _together(schema: pa.Schema, tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables([schema.empty_table(), *tables])
 
 
-def _keep_closed(connection: duckdb.DuckDBPyConnection, run_id: str) -> None:
+def _keep_closed(connection: duckdb.DuckDBPyConnection, run_id: str, moment: dt.datetime) -> None:
+    """A verdict ends at the moment at which the one that replaces it begins."""
     connection.execute(
-        "INSERT INTO verdict_closed BY NAME SELECT *, ? AS until_run, ? AS until_at FROM old_verdict", [run_id, now()]
+        "INSERT INTO verdict_closed BY NAME SELECT *, ? AS until_run, ? AS until_at FROM old_verdict",
+        [run_id, moment],
     )
 
 

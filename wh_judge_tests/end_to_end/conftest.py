@@ -15,6 +15,7 @@ from wh_judge_tests.end_to_end.server import BACKFILL, ROOT, Server, started
 SAMPLE = ROOT / "data" / "sample"
 DAYS = ["2026-09-01", "2026-09-02", "2026-09-03"]
 EDITED_DAY, CORRECTED_DAY = DAYS[1], DAYS[2]
+CORRECTED_FILE = "corrected.jsonl"
 EVERY_DAY, EDITED = "CHR-0001", "CHR-0002"
 """Two characters of the sample: one is kept on all days, the other, whose card is edited, on one."""
 
@@ -41,12 +42,28 @@ class Step(NamedTuple):
     @property
     def days(self) -> list[str]:
         """The days that were run, once for each run."""
-        return sorted(run["tags"]["dagster/partition"] for run in self.runs if "dagster/partition" in run["tags"])
+        return sorted(day for day in map(day_of, self.runs) if day)
+
+
+def day_of(run: Row) -> str | None:
+    """The day that a run ran; a backfill calls it a range of one."""
+    tags = run["tags"]
+    first, last = tags.get("dagster/asset_partition_range_start"), tags.get("dagster/asset_partition_range_end")
+    assert first == last, "a run of several days"
+    day: str | None = tags.get("dagster/partition", first)
+    return day
+
+
+class Corrected(NamedTuple):
+    """A turn as a later file has it, and what came of that."""
+
+    turn: Row
+    step: Step
 
 
 def write_turns(path: Path, turns: list[Row]) -> None:
     """A log file that is complete: it was last changed a minute ago."""
-    partial = path.with_name(f"{path.name}.partial")
+    partial = path.with_name(f".{path.name}.partial")
     partial.write_text("".join(json.dumps(turn, ensure_ascii=False) + "\n" for turn in turns), encoding="utf-8")
     minute_ago = time.time() - 60
     os.utime(partial, (minute_ago, minute_ago))
@@ -91,7 +108,7 @@ def _step(server: Server, known: list[Row], what: str, day: str) -> Step:
     def done() -> list[Row] | None:
         runs = server.idle_runs()
         new = [run for run in runs or () if run["runId"] not in ids]
-        return new if any(run["tags"].get("dagster/partition") == day for run in new) else None
+        return new if day in map(day_of, new) else None
 
     return Step(server.wait(what, done))
 
@@ -119,15 +136,20 @@ def card_edited(server: Server, backfilled: Step) -> Step:
         card | {"honorific_rule": "반말"} if card["character_id"] == EDITED else card
         for card in read_cards(server.inputs)
     ]
-    (server.inputs / "cards.json").write_text(json.dumps(cards, ensure_ascii=False), encoding="utf-8")
+    partial = server.inputs / ".cards.json"
+    partial.write_text(json.dumps(cards, ensure_ascii=False), encoding="utf-8")
+    partial.replace(server.inputs / "cards.json")
     return _step(server, known, "the edited card's day ran again", EDITED_DAY)
 
 
 @pytest.fixture(scope="session")
-def corrected(server: Server, log: Log, card_edited: Step) -> Row:
-    """The turn that a file in the inbox corrected; `step` is what came of it."""
+def corrected(server: Server, log: Log, card_edited: Step) -> Corrected:
+    """A turn that kept to its card speaks politely after all, says a file in the inbox; the automation did the rest."""
     known = server.runs()
-    wrong = log.turns[CORRECTED_DAY][0]
-    right = wrong | {"reply_text": f"{wrong['reply_text']} 그게 좋아요.", "first_person": "저"}
-    write_turns(server.data / "inbox" / "corrected.jsonl", [right])
-    return right | {"step": _step(server, known, "the corrected turn's day ran again", CORRECTED_DAY)}
+    right = log.turns[CORRECTED_DAY][0] | {
+        "reply_text": "저는 쉬고 싶어요.",
+        "first_person": "저",
+        "named_entities": [],
+    }
+    write_turns(server.data / "inbox" / CORRECTED_FILE, [right])
+    return Corrected(right, _step(server, known, "the corrected turn's day ran again", CORRECTED_DAY))

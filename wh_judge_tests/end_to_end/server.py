@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -168,9 +168,3 @@ def _signal(group: int, number: int) -> bool:
     except ProcessLookupError:
         return False
     return True
-
-
-def tagged_days(runs: list[dict[str, Any]], known: Mapping[str, object]) -> set[str]:
-    """The partitions that these runs ran, but for the runs that are known."""
-    days = {run["tags"].get("dagster/partition") for run in runs if run["runId"] not in known}
-    return {day for day in days if day}

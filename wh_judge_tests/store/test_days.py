@@ -239,7 +239,7 @@ def test_a_day_s_version_is_that_of_its_rows(warehouse: Connection, house: House
 def test_verdicts_keep_what_they_were_judged_by(warehouse: Connection) -> None:
     found = rows(
         warehouse,
-        """SELECT DISTINCT card_version = character_card.version, turn_version = printf('%032x', turn_row.row_hash),
+        """SELECT DISTINCT card_version = character_card.version, turn_version = turn_row.row_hash,
                   settings_version, code_version
            FROM verdict JOIN character_card USING (character_id) JOIN turn_row USING (turn_id)""",
     )
