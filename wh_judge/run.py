@@ -154,6 +154,9 @@ def _execute(
         )
     )
     result.jobs += 1
+    if _was_interrupted(outcome):
+        # Dagster ends the run that Ctrl-C meets and returns; the runs after it are not wanted either.
+        raise KeyboardInterrupt
     if not outcome.success:
         result.failed[name] = _reason(outcome)
     return outcome.success
@@ -163,6 +166,15 @@ def _execute(
 def _definitions(settings: Settings) -> dg.Definitions:
     """The graph with these settings: in the instance's folder, where runs work, another pyproject.toml may count."""
     return build_definitions({"warehouse": Warehouse(given=settings.model_dump_json())})
+
+
+def _was_interrupted(outcome: dg.ExecuteInProcessResult) -> bool:
+    """Whether Ctrl-C ended the run, between its steps or inside one, where libraries may wrap the interruption."""
+    failures = [event.step_failure_data for event in outcome.filter_events(lambda event: event.is_step_failure)]
+    errors = [data.error for data in failures if data.error is not None]
+    return any("DagsterExecutionInterruptedError" in error.to_string() for error in errors) or bool(
+        outcome.filter_events(lambda event: event.event_type == dg.DagsterEventType.RUN_CANCELED)
+    )
 
 
 def _reason(outcome: dg.ExecuteInProcessResult) -> str:

@@ -3,6 +3,7 @@
 import datetime as dt
 import importlib
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any, NamedTuple
@@ -15,10 +16,10 @@ from wh_judge.judge import Judgement, judge
 from wh_judge.report import summarise
 from wh_judge.run import RunResult, run_range, run_stale
 from wh_judge.store.days import judged_versions
-from wh_judge.suites import SuiteResult, TableName
 from wh_judge.validations.summary import SUMMARY
 from wh_judge_tests.builders import turn
 from wh_judge_tests.house import CARDS, DAY_1, DAY_2, DAY_3, DAYS, LOG, House, Table, at, settle, spoilt, tables
+from wh_judge_tests.plain import make_plain
 
 DAY = importlib.import_module("wh_judge.day")
 PUBLISHED = importlib.import_module("wh_judge.assets.published")
@@ -99,19 +100,11 @@ def damaged(*inputs: Any) -> Judgement:
     return spoilt(judgement) if "T-7" in judgement.verdicts["turn_id"].to_pylist() else judgement
 
 
-def no_suite(table: TableName, _rows: object, *, batch: str, **_options: object) -> SuiteResult:
-    """A suite without expectations."""
-    return SuiteResult(table=table, batch=batch, success=True, rows=1, expectations=())
-
-
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
-    """The story. Suites and pictures take most of the time of a run and decide nothing of it; here are none."""
     house = settle(tmp_path_factory.mktemp("story"))
     with dg.DagsterInstance.ephemeral() as instance, pytest.MonkeyPatch.context() as plain:
-        plain.setattr("wh_judge.assets.checks.validate_table", no_suite)
-        plain.setattr("wh_judge.assets.evaluations.confusion_picture", lambda _agreement: b"")
-        plain.setattr("wh_judge.assets.evaluations.divergence_picture", lambda _divergence: b"")
+        make_plain(plain)
         told = Story(house, instance)
         step = told.step
         step("first")
@@ -320,6 +313,24 @@ def test_after_all_this_everything_is_as_if_it_had_been_so_from_the_start(story:
         assert summarise(connection)["gold_agreement"]["labels"] == 1
     for name in ("chat_turn", "character_card", "topic_lexicon", "rejected_rows", "verdict", "unjudged", "validation"):
         assert found[name] == expected[name], name
+
+
+def test_an_interruption_ends_the_run_and_no_other_day_is_begun(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def press(*_inputs: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    house = settle(tmp_path)
+    told: list[str] = []
+    monkeypatch.setattr(VERDICTS, "judge", press)
+    make_plain(monkeypatch)
+    with dg.DagsterInstance.ephemeral() as instance:
+        monkeypatch.setattr("wh_judge.run.open_instance", lambda _settings: nullcontext(instance))
+        with pytest.raises(KeyboardInterrupt):
+            run_stale(house.settings, lambda what, _done, _total: told.append(what))
+        assert instance.event_log_storage.get_concurrency_run_ids() == set()
+    assert told == ["cards and lexicon", "log files", str(DAY_1)]
+    with house.warehouse() as connection:
+        assert tables(connection)["verdict"] == []
 
 
 @pytest.mark.parametrize("run", [run_stale, lambda settings, told: run_range(settings, DAY_1, DAY_3, told)])

@@ -36,6 +36,9 @@ class _Commands(click.Group):
         except UserError as error:
             click.echo(f"wh-judge: {error}", err=True)
             ctx.exit(2)
+        except KeyboardInterrupt:
+            click.echo("wh-judge: interrupted; call it again to go on", err=True)
+            ctx.exit(130)
 
 
 HELP = {

@@ -1,5 +1,6 @@
 """A progress bar on stderr, on a terminal only."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ def bar() -> "Iterator[Told]":
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
+    with Progress(*columns, console=console, disable=not sys.stderr.isatty(), transient=True) as progress:
         task = progress.add_task("starting", total=None)
 
         def told(what: str, done: int, total: int) -> None:

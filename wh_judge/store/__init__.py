@@ -5,6 +5,7 @@
 """
 
 import logging
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,9 +38,10 @@ def open_warehouse(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         UserError: it stays locked, or is no warehouse.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    _wait_until_free(path)
     resource = DuckDBResource(database=str(path), connection_config=_CONFIG)
-    connection: duckdb.DuckDBPyConnection = resource.get_connection().__enter__()
+    # Connections of one process share the opened file, so the second costs nothing and cannot be kept waiting.
+    with _first_connection(path):
+        connection: duckdb.DuckDBPyConnection = resource.get_connection().__enter__()
     try:
         try:
             connection.execute("SET TimeZone = 'Asia/Seoul'")
@@ -51,7 +53,7 @@ def open_warehouse(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         connection.close()
 
 
-def _wait_until_free(path: Path) -> None:
+def _first_connection(path: Path) -> duckdb.DuckDBPyConnection:
     """Wait for other processes, and refuse what is no warehouse at once.
 
     The resource's own waiting is of no use for either: its pauses double up to 51 seconds, 102 in all, also for a file
@@ -59,9 +61,10 @@ def _wait_until_free(path: Path) -> None:
     """
     begun, told = time.monotonic(), False
     while True:
+        if not path.exists():
+            _make(path)
         try:
-            duckdb.connect(str(path), config={"custom_user_agent": "dagster"} | _CONFIG).close()
-            return
+            return duckdb.connect(str(path), config={"custom_user_agent": "dagster"} | _CONFIG)
         except duckdb.Error as error:
             if "Could not set lock" not in str(error):
                 raise UserError(f"{path}: is no DuckDB file that can be opened: {_first_line(error)}") from None
@@ -72,6 +75,21 @@ def _wait_until_free(path: Path) -> None:
             _log.warning("%s: waiting for another process that has the warehouse open (%s)", path, holder)
             told = True
         time.sleep(_PAUSE_SECONDS)
+
+
+def _make(path: Path) -> None:
+    """An empty database, made aside: a process that is killed while it makes one leaves no half of it in its place."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.new")
+    partial.unlink(missing_ok=True)
+    duckdb.connect(str(partial)).close()
+    try:
+        os.link(partial, path)
+    except (FileExistsError, FileNotFoundError):
+        pass  # Another process was faster.
+    except OSError:
+        partial.rename(path)  # There are no hard links here.
+    for left in path.parent.glob(f".{path.name}.*.new*"):
+        left.unlink(missing_ok=True)
 
 
 def _first_line(error: Exception) -> str:

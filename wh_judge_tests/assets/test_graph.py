@@ -4,8 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import tomllib
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,6 @@ from typing import Any
 import dagster as dg
 import duckdb
 import pytest
-import yaml
 
 from wh_judge.assets import ASSETS
 from wh_judge.assets.inputs import OWNERS
@@ -126,37 +123,6 @@ def test_the_resource_closes_its_connection(tmp_path: Path) -> None:
         connection.execute("SELECT 1")
 
 
-def read_yaml(name: str) -> Any:
-    return yaml.safe_load((ROOT / name).read_text("utf-8"))
-
-
-def test_the_instance_reports_to_nobody_and_has_a_pool_of_one() -> None:
-    config = read_yaml("dagster.yaml")
-    assert config["telemetry"] == {"enabled": False}
-    assert config["concurrency"]["pools"] == {"granularity": "op", "default_limit": 1}
-
-
-def test_a_run_that_is_killed_gives_its_place_in_the_pool_back() -> None:
-    config = read_yaml("dagster.yaml")["run_monitoring"]
-    assert config["enabled"] is True
-    assert 0 < config["free_slots_after_run_end_seconds"] <= 60
-
-
-def test_the_instance_can_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "dagster.yaml").write_bytes((ROOT / "dagster.yaml").read_bytes())
-    monkeypatch.chdir(tmp_path)
-    with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
-        assert not instance.telemetry_enabled
-        pools = instance.event_log_storage.get_pool_config()
-        assert (pools.default_pool_limit, pools.pool_granularity.value) == (1, "op")
-        assert Path(instance.storage_directory()).parent == Path(".dagster/storage")
-
-
-def test_nothing_stands_in_the_way_of_the_workspace_file() -> None:
-    tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
-    assert not {"dagster", "dg"} & set(tools)
-
-
 @pytest.fixture(scope="module")
 def validated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.CompletedProcess[str]]:
     """`dagster definitions validate` in the checkout, which loads workspace.yaml."""
@@ -181,26 +147,3 @@ def test_loading_warns_of_nothing(validated: subprocess.CompletedProcess[str]) -
     output = validated.stdout + validated.stderr
     assert "PreviewWarning" not in output
     assert "BetaWarning" not in output
-
-
-def test_exactly_the_known_warnings_are_silenced() -> None:
-    silenced = {
-        (str(message and message.pattern), category)
-        for action, message, category, _, _ in defs_filters()
-        if action == "ignore"
-    }
-    assert silenced == {
-        (".*partitions_def.*", dg.PreviewWarning),
-        (".*backfill_policy.*", dg.BetaWarning),
-        (".*use_user_code_server.*", dg.BetaWarning),
-        (".*`owners` of initializer `SensorDefinition.*", dg.BetaWarning),
-    }
-
-
-def defs_filters() -> list[Any]:
-    """The filters that loading the definitions adds."""
-    code = Path(build_definitions.__code__.co_filename).read_text("utf-8")
-    with warnings.catch_warnings():
-        warnings.resetwarnings()
-        exec(compile(code, "definitions", "exec"), {"__name__": "definitions"})
-        return list(warnings.filters)

@@ -1,6 +1,7 @@
 """The warehouse file: made, opened, locked, refused."""
 
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -28,6 +29,47 @@ def path(tmp_path: Path) -> Path:
 def test_it_is_made_with_its_folder(tmp_path: Path) -> None:
     with open_warehouse(tmp_path / "new" / "folder" / "warehouse.duckdb") as connection:
         assert number(connection, "SELECT count(*) FROM verdict") == 0
+
+
+def test_what_a_process_left_that_was_killed_while_it_made_one_is_swept_up(path: Path) -> None:
+    for name in (".warehouse.duckdb.1.new", ".warehouse.duckdb.1.new.wal"):
+        path.with_name(name).write_bytes(b"half")
+    with open_warehouse(path):
+        pass
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_process_that_is_killed_while_it_makes_one_leaves_no_half_of_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(made: str, **_options: object) -> None:
+        Path(made).write_bytes(b"half")
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(duckdb, "connect", killed)
+        with pytest.raises(SystemExit), open_warehouse(path):
+            pass
+    with open_warehouse(path) as connection:
+        assert number(connection, "SELECT count(*) FROM verdict") == 0
+
+
+def test_where_there_are_no_hard_links_it_is_renamed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def link(*_paths: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", link)
+    with open_warehouse(path):
+        pass
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_one_that_another_process_made_meanwhile_is_left_alone(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    with house.warehouse() as connection:
+        before = tables(connection)
+    store._make(house.settings.warehouse)
+    with house.warehouse() as connection:
+        assert tables(connection) == before
 
 
 def test_what_was_written_is_there_when_it_is_opened_again(house: House) -> None:
