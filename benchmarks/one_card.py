@@ -25,7 +25,22 @@ from wh_judge.store.inputs import ingest_log, replace_table
 from wh_judge.store.stale import find_stale
 
 CHARACTERS = 5_000
-WORDS = ["오늘", "검을", "잡아", "그래", "생각해요", "좋겠다", "하늘이", "북문", "달리기", "아침", "밤", "나는", "합니다", "아마"]
+WORDS = [
+    "오늘",
+    "검을",
+    "잡아",
+    "그래",
+    "생각해요",
+    "좋겠다",
+    "하늘이",
+    "북문",
+    "달리기",
+    "아침",
+    "밤",
+    "나는",
+    "합니다",
+    "아마",
+]
 
 
 def card(number: int, *names: str) -> dict[str, object]:

@@ -70,11 +70,21 @@ class StaleDays(dg.AutomationCondition[dg.AssetKey]):
         """What the UI says of it."""
         return "day no longer follows from its inputs"
 
-    def evaluate(self, context: dg.AutomationContext[dg.AssetKey]) -> dg.AutomationResult[dg.AssetKey]:
-        """The listed days that have a partition."""
-        days = listed_days(load_settings().data).keys() & set(DAYS.get_partition_keys())
-        subset = context.asset_graph_view.get_subset_from_partition_keys(context.key, DAYS, days)
-        return dg.AutomationResult(context, subset)
+    async def evaluate(  # type: ignore[override]
+        self, context: dg.AutomationContext[dg.AssetKey]
+    ) -> dg.AutomationResult[dg.AssetKey]:
+        """The listed days that have a partition, but for those whose verdicts a run is about to write.
+
+        Runs are looked at before the list is read: a run takes its day off the list before it reports the verdicts.
+        `turns` waits for them, too, since its own part of a run is done while the day is still on the list.
+        """
+        view, verdicts = context.asset_graph_view, dg.AssetKey("verdicts")
+        every = view.get_full_subset(key=verdicts)
+        runs = await view.compute_run_in_progress_subset(key=verdicts, from_subset=every)
+        backfills = await view.compute_backfill_in_progress_subset(key=verdicts, from_subset=every)
+        busy = {*runs.expensively_compute_partition_keys(), *backfills.expensively_compute_partition_keys()}
+        days = (listed_days(load_settings().data).keys() & set(DAYS.get_partition_keys())) - busy
+        return dg.AutomationResult(context, view.get_subset_from_partition_keys(context.key, DAYS, days))
 
 
 STALE_DAYS = (StaleDays() & ~dg.AutomationCondition.in_progress()).with_label("stale day")

@@ -8,7 +8,6 @@ import dagster as dg
 
 # What is used of Dagster that this version calls a preview or a beta; nothing else is silenced.
 warnings.filterwarnings("ignore", category=dg.PreviewWarning, message=".*partitions_def.*")
-warnings.filterwarnings("ignore", category=dg.BetaWarning, message=".*backfill_policy.*")
 warnings.filterwarnings("ignore", category=dg.BetaWarning, message=".*use_user_code_server.*")
 warnings.filterwarnings("ignore", category=dg.BetaWarning, message=".*`owners` of initializer `SensorDefinition.*")
 

@@ -321,7 +321,7 @@ def test_an_interruption_ends_the_run_and_no_other_day_is_begun(tmp_path: Any, m
 
     house = settle(tmp_path)
     told: list[str] = []
-    monkeypatch.setattr(VERDICTS, "judge", press)
+    monkeypatch.setattr(DAY, "judge", press)
     make_plain(monkeypatch)
     with dg.DagsterInstance.ephemeral() as instance:
         monkeypatch.setattr("wh_judge.run.open_instance", lambda _settings: nullcontext(instance))

@@ -42,7 +42,7 @@ def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> E
             batch = replace_table(connection, table, path)
             gold, problems, normalised = batch.rows, batch.problems, batch.normalised
         agreement = measure_agreement(gold, *evaluations.read_judged(connection))
-        evaluations.keep(connection, "gold_agreement", agreement, context.run_id)
+        evaluations.keep(connection, "gold_agreement", agreement, context.run.run_id)
     yield rows_accepted(problems, "gold_agreement", normalised=normalised)
     metadata: dict[str, Any] = {
         "labels": agreement.labels,
@@ -85,7 +85,7 @@ def model_divergence(context: dg.AssetExecutionContext, warehouse: Warehouse) ->
     """One document: the comparison over all shared prompts."""
     with warehouse.connect() as connection:
         divergence = measure_divergence(*evaluations.read_prompted(connection))
-        evaluations.keep(connection, "model_divergence", divergence, context.run_id)
+        evaluations.keep(connection, "model_divergence", divergence, context.run.run_id)
     rows = [
         [m.model_id, m.prompts, m.diverging, _number(m.rate), _number(m.low), _number(m.high)]
         for m in divergence.per_model

@@ -21,7 +21,6 @@ COLUMNS = column_metadata(TURN_SCHEMA, ChatTurn)
 
 @dg.asset(
     partitions_def=DAYS,
-    backfill_policy=dg.BackfillPolicy.multi_run(1),
     deps=["cards"],
     automation_condition=STALE_DAYS,
     group_name=GROUP,

@@ -74,7 +74,6 @@ _CHECKS = [
 @dg.multi_asset(
     name="verdicts",
     partitions_def=DAYS,
-    backfill_policy=dg.BackfillPolicy.multi_run(1),
     pool=POOL,
     specs=[
         dg.AssetSpec(
@@ -119,7 +118,7 @@ def verdicts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
             suites.append(run_suite("verdict", rows, settings, batch=str(day), references=keys))
             return all(e.success or e.severity != "error" for e in suites[0].expectations)
 
-        result = judge_day(connection, day, settings, holds, context.run_id)
+        result = judge_day(connection, day, settings, holds, context.run.run_id)
         rows = days.read_verdicts(connection, day)
         unjudged = days.read_unjudged(connection, day)
         drop_from_list(day, settings.data)

@@ -116,7 +116,7 @@ class Server:
     def answers(self) -> bool:
         """Whether GraphQL answers, and knows the project."""
         try:
-            return self.ask("query { workspaceOrError { __typename } }")["__typename"] == "Workspace"
+            return bool(self.ask("query { workspaceOrError { __typename } }")["__typename"] == "Workspace")
         except OSError:
             return False
 

@@ -36,10 +36,8 @@ def published(server: Server) -> dict[str, str]:
 
 def expected(inputs: Path, turns: Path) -> dict[str, str]:
     """What the judge says of the files."""
-    cards, lexicon = (
-        read_table(inputs / name, TABLES[table]).rows
-        for name, table in (("cards.json", "character_card"), ("lexicon.csv", "topic_lexicon"))
-    )
+    cards = read_table(inputs / "cards.json", TABLES["character_card"]).rows
+    lexicon = read_table(inputs / "lexicon.csv", TABLES["topic_lexicon"]).rows
     verdicts = judge(read_log_table(turns).rows, cards, lexicon).verdicts.to_pylist()
     return {row["turn_id"]: row["verdict"] for row in verdicts}
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wh_judge.ingest import TABLES
