@@ -2,7 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 HOST := 127.0.0.1
-export DAGSTER_HOME := $(CURDIR)
+DAGSTER_HOME ?= $(CURDIR)
+export DAGSTER_HOME
+DATA := $(or $(WH_JUDGE_DATA),data)
 # No dependency may report anything to anyone.
 export DAGSTER_DISABLE_TELEMETRY := 1
 export GX_ANALYTICS_ENABLED := False
@@ -32,8 +34,8 @@ lint: .venv/dev
 
 # The second server shows the Data Docs that the checks link to: a browser opens no file from a served page.
 ui: .venv/run
-	@mkdir -p data/docs
-	@$(BIN)/python -m http.server --bind $(HOST) --directory data/docs 3001 >/dev/null 2>&1 & docs=$$!; \
+	@mkdir -p $(DATA)/docs
+	@$(BIN)/python -m http.server --bind $(HOST) --directory $(DATA)/docs 3001 >/dev/null 2>&1 & docs=$$!; \
 	trap "kill $$docs 2>/dev/null" EXIT; \
 	$(BIN)/dagster dev --host $(HOST) --port 3000
 
@@ -47,11 +49,14 @@ ui: .venv/run
 	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
 	@touch $@
 
-lock:
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-		pyproject.toml -o requirements.lock
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-		--extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+# Extras stay in the pins: older versions of pip refuse a hashed lock without them.
+LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+	--no-strip-extras --quiet pyproject.toml
+
+lock: .venv/run
+	@$(BIN)/python -m pip install --quiet uv
+	$(LOCK) -o requirements.lock
+	$(LOCK) --extra dev -c requirements.lock -o requirements-dev.lock
 
 clean:
 	rm -rf .dagster .nux data/dagster data/docs data/published data/warehouse.duckdb data/warehouse.duckdb.wal

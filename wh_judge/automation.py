@@ -1,13 +1,33 @@
-"""What runs together."""
+"""What runs together, and when: jobs, the nightly schedule, the sensors, and the conditions of the assets."""
+
+import datetime as dt
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import dagster as dg
+
+from wh_judge.inbox import ready_files
+from wh_judge.ingest import KST, TABLES, files_of, input_path
+from wh_judge.partitions import DAYS
+from wh_judge.resources import POOL, Warehouse
+from wh_judge.settings import Settings, load_settings
+from wh_judge.store.inputs import bring_in
+from wh_judge.store.stale import find_stale, listed_days, write_stale
+
+SENSOR_SECONDS = int(os.environ.get("WH_JUDGE_SENSOR_SECONDS", "30"))
+CATCH_UP_DAYS = 31
+"""Missed days that one night makes good; a longer gap is a backfill that somebody should start knowingly."""
 
 inputs_job = dg.define_asset_job(
     "inputs", selection=["cards", "lexicon"], description="Reads the cards and the lexicon."
 )
 day_job = dg.define_asset_job(
     "day",
-    selection=["turns", "verdicts"],
+    selection=["turns", "verdicts", "verdict_changes"],
     description="Brings in new log files and judges one day (Asia/Seoul). Launch it for a range to backfill.",
 )
 evaluations_job = dg.define_asset_job(
@@ -16,4 +36,142 @@ evaluations_job = dg.define_asset_job(
     description="Measures the judge against the labels, compares the models, and publishes a snapshot for readers.",
 )
 
-JOBS = [inputs_job, day_job, evaluations_job]
+
+@dg.op(pool=POOL, description="Brings new and changed log files into the warehouse and lists the days they touch.")
+def bring_in_log(context: dg.OpExecutionContext, warehouse: Warehouse) -> None:
+    """Names of the files and the stale days go to the run's log."""
+    settings = warehouse.settings()
+    with warehouse.connect() as connection:
+        for name in bring_in(connection, settings):
+            context.log.info("brought in %s", name)
+        stale = find_stale(connection, settings.rules, settings.card_as_of)
+        write_stale(stale, settings.data)
+    for entry in stale:
+        context.log.info("%s is stale: %s", entry.day, "; ".join(entry.causes))
+
+
+@dg.job(name="log", description="Brings new and changed log files into the warehouse, those in the inbox too.")
+def log_job() -> None:
+    """One op; the days that it finds stale are run by their automation condition."""
+    bring_in_log()
+
+
+JOBS: list[Any] = [inputs_job, log_job, day_job, evaluations_job]
+
+
+class StaleDays(dg.AutomationCondition[dg.AssetKey]):
+    """The days on the list of stale days, which every run that brings in an input writes.
+
+    Dagster's own conditions know that `cards` changed, but not which days hold turns of the character that did.
+    """
+
+    @property
+    def description(self) -> str:
+        """What the UI says of it."""
+        return "day no longer follows from its inputs"
+
+    async def evaluate(  # type: ignore[override]
+        self, context: dg.AutomationContext[dg.AssetKey]
+    ) -> dg.AutomationResult[dg.AssetKey]:
+        """The listed days that have a partition, but for those whose verdicts a run is about to write.
+
+        Runs are looked at before the list is read: a run takes its day off the list before it reports the verdicts.
+        `turns` waits for them, too, since its own part of a run is done while the day is still on the list.
+        """
+        view, verdicts = context.asset_graph_view, dg.AssetKey("verdicts")
+        every = view.get_full_subset(key=verdicts)
+        runs = await view.compute_run_in_progress_subset(key=verdicts, from_subset=every)
+        backfills = await view.compute_backfill_in_progress_subset(key=verdicts, from_subset=every)
+        busy = {*runs.expensively_compute_partition_keys(), *backfills.expensively_compute_partition_keys()}
+        days = (listed_days(load_settings().data).keys() & set(DAYS.get_partition_keys())) - busy
+        return dg.AutomationResult(context, view.get_subset_from_partition_keys(context.key, DAYS, days))
+
+
+STALE_DAYS = (StaleDays() & ~dg.AutomationCondition.in_progress()).with_label("stale day")
+DEPS_UPDATED = (
+    dg.AutomationCondition.any_deps_updated()
+    & ~dg.AutomationCondition.any_deps_in_progress()
+    & ~dg.AutomationCondition.in_progress()
+).with_label("its inputs were updated")
+
+
+@dg.schedule(
+    job=day_job,
+    cron_schedule="0 4 * * *",
+    execution_timezone=KST.key,
+    default_status=dg.DefaultScheduleStatus.RUNNING,
+    description="At 04:00 in Seoul: the day before, and the days that were missed while nothing ran.",
+)
+def nightly(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest]:
+    """One run a day that is due."""
+    night = context.scheduled_execution_time.astimezone(KST)
+    done = context.instance.get_materialized_partitions(dg.AssetKey("verdicts"))
+    return [dg.RunRequest(run_key=f"{day} {night:%Y-%m-%d}", partition_key=day) for day in due_days(night.date(), done)]
+
+
+def due_days(tonight: dt.date, done: set[str]) -> list[str]:
+    """The day before, and before it the days since the newest one that was done, at most `CATCH_UP_DAYS` in all."""
+    yesterday = tonight - dt.timedelta(days=1)
+    newest = max((day for day in done if day <= str(yesterday)), default=None)
+    first = yesterday if newest is None else dt.date.fromisoformat(newest) + dt.timedelta(days=1)
+    first = max(min(first, yesterday), yesterday - dt.timedelta(days=CATCH_UP_DAYS - 1), load_settings().first_day)
+    return [str(first + dt.timedelta(days=n)) for n in range((yesterday - first).days + 1)]
+
+
+@dg.sensor(
+    jobs=[inputs_job, log_job, evaluations_job],
+    minimum_interval_seconds=SENSOR_SECONDS,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Looks whether cards, lexicon, labels, log, inbox or settings changed, and reads what did.",
+)
+def changed_inputs(context: dg.SensorEvaluationContext) -> Iterator[dg.RunRequest | dg.SkipReason]:
+    """One run for each kind of input that is not as it was at the last look."""
+    settings = load_settings()
+    known = json.loads(context.cursor) if context.cursor else {}
+    found = fingerprints(settings)
+    for job, fingerprint in found.items():
+        if known.get(job) != fingerprint:
+            yield dg.RunRequest(job_name=job, run_key=f"{job} {fingerprint}")
+    context.update_cursor(json.dumps(found))
+    if known == found:
+        yield dg.SkipReason("nothing changed")
+
+
+def fingerprints(settings: Settings) -> dict[str, str]:
+    """For each job that reads files, a hash of what it reads; inbox files that are still being written do not count."""
+    small = [TABLES["character_card"], TABLES["topic_lexicon"]]
+    paths = [input_path(settings.inputs, table) for table in small]
+    log = input_path(settings.inputs, TABLES["chat_turn"])
+    gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
+    rules = f"{settings.endings} {settings.card_as_of}"
+    return {
+        "inputs": _hash([file for path in paths if path for file in files_of(path)]),
+        "log": _hash([*(files_of(log) if log else ()), *ready_files(settings.inbox)], rules),
+        "evaluations": _hash(files_of(gold) if gold else []),
+    }
+
+
+def _hash(files: list[Path], more: str = "") -> str:
+    """Small files by their content, so that a copy of the same file is no change; large ones by size and time."""
+    digest = hashlib.sha256(more.encode())
+    for file in files:
+        try:
+            stat = file.stat()
+            content = file.read_bytes() if stat.st_size < 1 << 20 else f"{stat.st_size} {stat.st_mtime_ns}".encode()
+        except OSError as error:
+            content = str(error.strerror).encode()
+        digest.update(f"{file}\0".encode(errors="surrogateescape") + hashlib.sha256(content).digest())
+    return digest.hexdigest()[:32]
+
+
+automation = dg.AutomationConditionSensorDefinition(
+    "automation",
+    target=dg.AssetSelection.all(),
+    use_user_code_server=True,
+    minimum_interval_seconds=SENSOR_SECONDS,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Runs the days that are stale, then what depends on them.",
+)
+
+SCHEDULES = [nightly]
+SENSORS = [changed_inputs, automation]

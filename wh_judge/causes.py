@@ -7,6 +7,7 @@ single cells. What no input explains is the code's doing, since the old code is 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
@@ -67,7 +68,8 @@ def judge_inputs(inputs: Inputs) -> Decided | None:
     if inputs.turn is None or inputs.card is None:
         return None
     mentions = {(inputs.turn.session_id, entity): mention for entity, mention in inputs.mentions.items()}
-    settings = RuleSettings(endings=inputs.endings)
+    # Not validated: between two sound settings there may be one without endings.
+    settings = RuleSettings.model_construct(endings=inputs.endings)
     verdict, _ = judge_turn(Case(inputs.turn, inputs.card, Lexicon(inputs.lexicon), mentions, settings))
     return decided_fields(verdict)
 
@@ -217,14 +219,15 @@ def _card_cells(before: CharacterCard, after: CharacterCard) -> Iterator[_Edit]:
                 return replace(inputs, card=inputs.card.model_copy(update={name: list(elements)}))
 
             text = f"{element.role} -> {element.entity}" if name == "entity_roles" and element else element
-            yield _Edit("character_card", f"{where} {name}: {sign} {text}".rstrip(), undo)
+            text = "in another order" if element is None else f"{sign} {text}"
+            yield _Edit("character_card", f"{where} {name}: {text}", undo)
 
 
 def _lexicon_cells(edit: _Edit, after: Inputs) -> Iterator[_Edit]:
     old = edit.undo(after).lexicon
     for sign, row, change in _list_edits(old, after.lexicon):
-        text = f"{row.term} -> {row.topic}" if row else "in another order"
-        yield _Edit("topic_lexicon", f"topic_lexicon: {sign} {text}", _set("lexicon", change))
+        text = f"{sign} {row.term} -> {row.topic}" if row else "rows in another order"
+        yield _Edit("topic_lexicon", f"topic_lexicon: {text}", _set("lexicon", change))
 
 
 def _mention_cells(before: Inputs, after: Inputs) -> Iterator[_Edit]:
@@ -254,22 +257,32 @@ def _list_edits(old: Iterable[Any], new: Iterable[Any]) -> Iterator[tuple[str, A
     added = [element for element in new if element not in old]
     removed = [element for element in old if element not in new]
     for element in added:
-        yield "+", element, lambda now, element=element: tuple(e for e in now if e != element)
+        yield "+", element, partial(_without, element)
     for element in removed:
-        yield "-", element, lambda now, element=element: _reinserted(tuple(now), element, old)
+        yield "-", element, partial(_reinserted, element, old)
     if not added and not removed and old != new:
-        yield "order", None, lambda now: old
+        yield "order", None, partial(_instead, old)
 
 
-def _reinserted(now: tuple[Any, ...], element: Any, old: tuple[Any, ...]) -> tuple[Any, ...]:
+def _without(element: Any, now: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(other for other in now if other != element)
+
+
+def _instead(old: tuple[Any, ...], _now: Iterable[Any]) -> tuple[Any, ...]:
+    return old
+
+
+def _reinserted(element: Any, old: tuple[Any, ...], now: Iterable[Any]) -> tuple[Any, ...]:
     """`now` with the element before the first of the elements that followed it in `old`."""
-    following = set(map(repr, old[old.index(element) + 1 :]))
+    now, following = tuple(now), set(map(repr, old[old.index(element) + 1 :]))
     place = next((i for i, e in enumerate(now) if repr(e) in following), len(now))
     return (*now[:place], element, *now[place:])
 
 
-def _set(name: str, change: _Change) -> Callable[[Inputs], Inputs]:
-    return lambda inputs: replace(inputs, **{name: change(getattr(inputs, name))})
+def _set(name: Literal["lexicon", "endings"], change: _Change) -> Callable[[Inputs], Inputs]:
+    if name == "lexicon":
+        return lambda inputs: replace(inputs, lexicon=change(inputs.lexicon))
+    return lambda inputs: replace(inputs, endings=change(inputs.endings))
 
 
 def shown(value: Any) -> str:

@@ -6,12 +6,13 @@ from typing import Any
 
 import dagster as dg
 
-# Asset checks by partition are a preview and backfill policies a beta in this version; nothing else is silenced.
+# What is used of Dagster that this version calls a preview or a beta; nothing else is silenced.
 warnings.filterwarnings("ignore", category=dg.PreviewWarning, message=".*partitions_def.*")
-warnings.filterwarnings("ignore", category=dg.BetaWarning, message=".*backfill_policy.*")
+warnings.filterwarnings("ignore", category=dg.BetaWarning, message=".*use_user_code_server.*")
+warnings.filterwarnings("ignore", category=dg.BetaWarning, message=".*`owners` of initializer `SensorDefinition.*")
 
 from wh_judge.assets import ASSETS  # noqa: E402
-from wh_judge.automation import JOBS  # noqa: E402
+from wh_judge.automation import JOBS, SCHEDULES, SENSORS  # noqa: E402
 from wh_judge.resources import Warehouse  # noqa: E402
 
 
@@ -24,6 +25,8 @@ def build_definitions(overrides: Mapping[str, Any] | None = None) -> dg.Definiti
     return dg.Definitions(
         assets=ASSETS,
         jobs=JOBS,
+        schedules=SCHEDULES,
+        sensors=SENSORS,
         resources={"warehouse": Warehouse()} | dict(overrides or {}),
         # One process per run: a day's check results, data version and retries then belong to that day alone.
         executor=dg.in_process_executor,

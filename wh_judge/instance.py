@@ -15,9 +15,13 @@ from wh_judge.errors import UserError
 from wh_judge.settings import Settings
 
 STANDALONE = """\
-# Made by wh-judge. Nothing is reported to anyone; the warehouse has one user at a time.
+# Made by wh-judge. Nothing is reported to anyone; steps print nothing; the warehouse has one user at a time.
 telemetry:
   enabled: false
+compute_logs:
+  module: dagster._core.storage.noop_compute_log_manager
+  class: NoOpComputeLogManager
+  config: {}
 concurrency:
   pools:
     granularity: op

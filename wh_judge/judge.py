@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from wh_judge import text
-from wh_judge.model import MENTION_SCHEMA, TURN_SCHEMA, UNJUDGED_SCHEMA, VERDICT_SCHEMA
+from wh_judge.model import MENTION_SCHEMA, TURN_SCHEMA, UNJUDGED_SCHEMA, USED_SCHEMA, VERDICT_SCHEMA
 from wh_judge.rules import RULES, RuleSettings, rule
 from wh_judge.rules.forbidden import HITS_SQL, find_hits
 from wh_judge.rules.hedge import HEDGE_SQL, NOTES_SQL
@@ -24,6 +24,8 @@ class Judgement(NamedTuple):
     """In VERDICT_SCHEMA, in the order of the turns."""
     unjudged: pa.Table
     """In UNJUDGED_SCHEMA: turns that could not be judged, with the reason."""
+    used: pa.Table
+    """In USED_SCHEMA: for the verdicts that rest on lexicon rows or earlier mentions, which."""
 
 
 def judge(
@@ -46,10 +48,7 @@ def judge(
         Verdicts and unjudged turns, n rows together.
     """
     terms = list(dict.fromkeys(lexicon["term"].to_pylist()))
-    replies = turns["reply_text"].combine_chunks()
-    if isinstance(replies, pa.ChunkedArray):
-        replies = pa.concat_arrays(replies.chunks) if replies.num_chunks else pa.array([], pa.string())
-    reply, term = find_hits(replies, terms)
+    reply, term = find_hits(turns["reply_text"], terms)
     tables = {
         "turn": turns.select(TURN_SCHEMA.names).append_column("n", pa.array(range(turns.num_rows), pa.int64())),
         "card": cards,
@@ -65,7 +64,8 @@ def judge(
         connection.execute(RECALL_SQL)
         verdicts = connection.sql(_verdict_sql(settings)).to_arrow_table()
         unjudged = connection.sql(_UNJUDGED_SQL).to_arrow_table()
-    return Judgement(verdicts.cast(VERDICT_SCHEMA), unjudged.cast(UNJUDGED_SCHEMA))
+        used = connection.sql(_USED_SQL).to_arrow_table()
+    return Judgement(verdicts.cast(VERDICT_SCHEMA), unjudged.cast(UNJUDGED_SCHEMA), used.cast(USED_SCHEMA))
 
 
 def _verdict_sql(settings: RuleSettings) -> str:
@@ -97,4 +97,17 @@ def _verdict_sql(settings: RuleSettings) -> str:
 _UNJUDGED_SQL = """
 SELECT turn_id, session_id, character_id, model_id, 'no card for character ' || character_id AS reason
 FROM turn ANTI JOIN card USING (character_id) ORDER BY n
+"""
+
+_USED_SQL = """
+WITH rows AS (
+    SELECT n, list({'term': term, 'topic': topic} ORDER BY position) AS lexicon_rows
+    FROM hit JOIN lexicon USING (term) GROUP BY n),
+named AS (
+    SELECT n, list(DISTINCT {'entity': asked.entity, 'turn_id': source.turn_id}) AS mentions
+    FROM asked JOIN mention USING (session_id, entity)
+    WHERE (length(source.turn_id), source.turn_id) < (length(asked.turn_id), asked.turn_id) GROUP BY n)
+SELECT turn_id, coalesce(lexicon_rows, []) AS lexicon_rows, coalesce(list_sort(mentions), []) AS mentions
+FROM turn SEMI JOIN card USING (character_id) LEFT JOIN rows USING (n) LEFT JOIN named USING (n)
+WHERE lexicon_rows IS NOT NULL OR mentions IS NOT NULL ORDER BY n
 """

@@ -167,15 +167,19 @@ class Verdict(BaseModel):
     character_id: str = Field(description="The character that replied")
     model_id: str = Field(description="The language model that wrote the reply")
     verdict: VerdictValue = Field(description="The first rule that holds, else 설정대로 말함")
-    rule_expected: str | None = Field(None, description="카드가 정한 말투와 1인칭을 붙여 적은 값")
-    rule_observed: str | None = Field(None, description="reply_text에서 규칙이 뽑은 말투와 로그의 1인칭을 붙여 적은 값")
-    off_canon_entities: list[str] | None = Field(None, description="named_entities 가운데 canon_entities에 없는 이름")
-    touched_term: str | None = Field(None, description="reply_text에 그대로 들어 있는 topic_lexicon.term")
-    touched_topic: str | None = Field(None, description="touched_term의 topic 가운데 카드의 forbidden_topics에 있는 값")
-    recall_target: str | None = Field(
-        None, description="유저가 물은 이름 가운데 앞 회차에 나왔고 이번 답장에 없는 이름"
+    rule_expected: str | None = Field(None, description="The card's speech level and word for I, joined")
+    rule_observed: str | None = Field(
+        None, description="The speech level read from the reply and the log's word for I, joined"
     )
-    recall_source_turn: str | None = Field(None, description="recall_target이 처음 나온 회차의 turn_id")
+    off_canon_entities: list[str] | None = Field(
+        None, description="Names of the reply that the card does not have; null where not compared"
+    )
+    touched_term: str | None = Field(None, description="A lexicon term that stands in the reply")
+    touched_topic: str | None = Field(None, description="Its topic, where the card forbids it")
+    recall_target: str | None = Field(
+        None, description="The asked name that an earlier turn named and this reply does not"
+    )
+    recall_source_turn: str | None = Field(None, description="The earliest turn that named it")
     evidence: list[Evidence] = Field(description="The cells that decided, each with its source, field and value")
     summary: str = Field(description="One polite Korean sentence with the figures that the verdict rests on")
     hedge: str | None = Field(None, description="What could not be compared, and where the log disagrees")
@@ -252,6 +256,17 @@ VERDICT_SCHEMA = pa.schema(
 
 Evidence values are text here; `evidence_value` gives them the type of the column they cite.
 """
+
+USED_SCHEMA = pa.schema(
+    [
+        pa.field("turn_id", _TEXT, nullable=False),
+        pa.field("lexicon_rows", pa.list_(pa.struct([("term", _TEXT), ("topic", _TEXT)])), nullable=False),
+        pa.field("mentions", pa.list_(pa.struct([("entity", _TEXT), ("turn_id", _TEXT)])), nullable=False),
+    ]
+)
+"""What a verdict rests on besides its turn, card and settings: the lexicon rows whose term stands in the reply, in
+lexicon order, and of the entities that the user asked for the earlier turn that named each first. Exactly these decide:
+with other lexicon rows and other mentions beside them the verdict would be the same."""
 
 UNJUDGED_SCHEMA = pa.schema(
     [pa.field(name, _TEXT, nullable=False) for name in VERDICT_SCHEMA.names[:4]] + [("reason", _TEXT)]

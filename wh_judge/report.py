@@ -47,42 +47,51 @@ def summarise(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
 
 def print_summary(summary: dict[str, Any], settings: Settings, console: Console) -> None:
     """The tables, for people."""
-    console.print(_verdicts(summary))
-    console.print(_validations(summary))
+    _print_verdicts(summary, console)
+    _print_validations(summary, console)
     _print_agreement(summary["gold_agreement"], console)
     _print_divergence(summary["model_divergence"], console)
     _print_problems(summary, console)
-    console.print("\n[bold]What to open next[/bold]")
-    console.print("  make ui                          the graph, its checks and its history in the Dagster UI")
-    console.print("  wh-judge rules                   what the rules are and why")
-    console.print(f"  {escape(str(settings.docs / 'index.html'))}   Data Docs of the tables", soft_wrap=True)
-    console.print(f"  {escape(str(settings.published))}   read-only snapshots for analysts (DuckDB)", soft_wrap=True)
+    _heading("What to open next", console)
+    for what, where in (
+        ("the graph, its checks and its history", "make ui, or dagster dev where there is no Makefile"),
+        ("why a turn has its verdict", "wh-judge why TURN_ID"),
+        ("what the rules are and why", "wh-judge rules"),
+        ("Data Docs of the tables", str(settings.docs / "index.html")),
+        ("snapshots for analysts (DuckDB)", str(settings.published)),
+    ):
+        console.print(f"  {what:<40}{escape(where)}", soft_wrap=True)
 
 
-def _table(title: str, *columns: str, text: int = 1) -> Table:
+def _heading(text: str, console: Console) -> None:
+    console.print(f"\n[bold]{escape(text)}[/bold]", soft_wrap=True)
+
+
+def _table(*columns: str, text: int = 1) -> Table:
     """A table whose first `text` columns are text and whose others are numbers."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, pad_edge=True)
     for place, column in enumerate(columns):
         table.add_column(column, justify="left" if place < text else "right", no_wrap=place < len(columns) - 1)
     return table
 
 
-def _verdicts(summary: dict[str, Any]) -> Table:
+def _print_verdicts(summary: dict[str, Any], console: Console) -> None:
     counts = {(row["model_id"], row["verdict"]): row["turns"] for row in summary["verdicts_by_model"]}
     models = sorted({model for model, _ in counts})
-    table = _table("Verdicts by model", "verdict", *(escape(model) for model in models), "all")
+    table = _table("verdict", *(escape(model) for model in models), "all")
     for verdict in VERDICTS:
         found = [counts.get((model, verdict), 0) for model in models]
         table.add_row(verdict, *map(str, found), str(sum(found)))
     totals = [sum(counts.get((model, verdict), 0) for verdict in VERDICTS) for model in models]
     table.add_section()
     table.add_row("judged turns", *map(str, totals), str(sum(totals)))
-    return table
+    _heading("Verdicts by model", console)
+    console.print(table)
 
 
-def _validations(summary: dict[str, Any]) -> Table:
+def _print_validations(summary: dict[str, Any], console: Console) -> None:
     found = {row["code"]: row for row in summary["validations"]}
-    table = _table("Validations over all days", "validation", "looked at", "passed", "failed", "not applicable")
+    table = _table("validation", "looked at", "passed", "failed", "not applicable")
     for entry in VALIDATIONS:
         row = found.get(entry.code)
         if row is None:
@@ -91,33 +100,39 @@ def _validations(summary: dict[str, Any]) -> Table:
         failed = f"[bold red]{row['failed']}[/bold red]" if row["failed"] else "0"
         cells = [str(row["looked_at"]), str(row["passed"]), failed, str(row["not_applicable"])]
         table.add_row(entry.code, *cells)
-    return table
+    _heading("Validations over all days", console)
+    console.print(table)
 
 
 def _print_agreement(agreement: dict[str, Any] | None, console: Console) -> None:
     if agreement is None or agreement["agreement"] is None:
-        reason = "has not run" if agreement is None else "no labelled turn was judged"
-        console.print(f"[bold]Agreement with the labels[/bold]\n  none: {reason}\n")
+        _heading("Agreement with the labels", console)
+        if agreement is None:
+            reason = "has not run"
+        else:
+            reason = "no labelled turn was judged" if agreement["labels"] else "there are no labels"
+        console.print(f"  none: {reason}")
+        _print_unmatched(agreement, console)
         return
     low, high = agreement["agreement_low"], agreement["agreement_high"]
     kappa = "not defined" if agreement["kappa"] is None else f"{agreement['kappa']:.3f}"
-    table = _table(
+    _heading(
         f"Agreement with the labels: {agreement['agreed']} of {agreement['found']} = {agreement['agreement']:.1%}"
         f" (95 % {low:.1%} to {high:.1%}), kappa {kappa}",
-        "verdict",
-        "labels",
-        "judged",
-        "precision",
-        "recall",
-        "F1",
+        console,
     )
+    table = _table("verdict", "labels", "judged", "precision", "recall", "F1")
     for score in agreement["per_verdict"]:
         ratios = [score["precision"], score["recall"], score["f1"]]
         cells = ["–" if ratio is None else f"{ratio:.2f}" for ratio in ratios]
         table.add_row(score["verdict"], str(score["support"]), str(score["predicted"]), *cells)
     console.print(table)
+    _print_unmatched(agreement, console)
     diverging = agreement["diverging"]
-    table = _table(f"Turns where label and judge differ ({len(diverging)})", "turn", "label", "judge", "note", text=4)
+    if not diverging:
+        return
+    _heading(f"Turns where label and judge differ ({len(diverging)})", console)
+    table = _table("turn", "label", "judge", "note", text=4)
     for turn in diverging[:DIVERGING_SHOWN]:
         table.add_row(escape(turn["turn_id"]), turn["label"], turn["verdict"], escape(turn["note"] or ""))
     if len(diverging) > DIVERGING_SHOWN:
@@ -125,10 +140,19 @@ def _print_agreement(agreement: dict[str, Any] | None, console: Console) -> None
     console.print(table)
 
 
+def _print_unmatched(agreement: dict[str, Any] | None, console: Console) -> None:
+    for name, what in (("not_found", "of no turn in the log"), ("not_judged", "of turns that were not judged")):
+        ids = agreement[name] if agreement else []
+        if ids:
+            shown = ", ".join(ids[:DIVERGING_SHOWN]) + (" …" if len(ids) > DIVERGING_SHOWN else "")
+            console.print(f"  labels {what}: {len(ids)} ({escape(shown)})", soft_wrap=True)
+
+
 def _print_divergence(divergence: dict[str, Any] | None, console: Console) -> None:
     if divergence is None or not divergence["prompts"]:
         reason = "has not run" if divergence is None else "no prompt was answered by all models"
-        console.print(f"[bold]Divergence by model[/bold]\n  none: {reason}\n")
+        _heading("Divergence by model", console)
+        console.print(f"  none: {reason}")
         return
     test = divergence["test"]
     outcome = (
@@ -136,14 +160,8 @@ def _print_divergence(divergence: dict[str, Any] | None, console: Console) -> No
         if test["p_value"] is not None
         else f"no test: {test['not_computed']}"
     )
-    table = _table(
-        f"Divergence by model on {divergence['prompts']} prompts that all answered ({outcome})",
-        "model",
-        "diverging",
-        "rate",
-        "95 % interval",
-        *SHORT.values(),
-    )
+    _heading(f"Divergence by model on {divergence['prompts']} prompts that all answered ({outcome})", console)
+    table = _table("model", "diverging", "rate", "95 % interval", *SHORT.values())
     for row in divergence["per_model"]:
         reasons = [str(row["by_reason"].get(verdict, 0)) for verdict in SHORT]
         rate, interval = f"{row['rate']:.1%}", f"{row['low']:.1%} – {row['high']:.1%}"
@@ -154,8 +172,9 @@ def _print_divergence(divergence: dict[str, Any] | None, console: Console) -> No
 
 
 def _print_problems(summary: dict[str, Any], console: Console) -> None:
+    console.print()
     for row in summary["unjudged"]:
-        console.print(f"[bold yellow]Not judged[/bold yellow] {row['turns']} turns: {escape(row['reason'])}")
+        console.print(f"[bold yellow]Not judged[/bold yellow] {counted(row['turns'], 'turn')}: {escape(row['reason'])}")
     problems = summary["problems"]
     if not problems:
         console.print("[bold]Rejected rows[/bold]\n  none")
@@ -171,7 +190,8 @@ def _print_problems(summary: dict[str, Any], console: Console) -> None:
 
 def validation_tables(results: Sequence[ValidationResult], shown: int, console: Console) -> None:
     """The results of validating a file, and the first failing turns of each."""
-    table = _table("Validations", "validation", "looked at", "passed", "failed", "not applicable")
+    _heading("Validations", console)
+    table = _table("validation", "looked at", "passed", "failed", "not applicable")
     for result in results:
         failed = f"[bold red]{result.failed}[/bold red]" if result.failed else "0"
         cells = [str(result.looked_at), str(result.passed), failed, str(result.not_applicable)]
@@ -183,3 +203,8 @@ def validation_tables(results: Sequence[ValidationResult], shown: int, console: 
             console.print(f"  {result.code}  {escape(turn)}  {escape(failure.reason)}", soft_wrap=True)
         if len(result.failures) > shown:
             console.print(f"  {result.code}  … {len(result.failures) - shown} more, all of them in --json")
+
+
+def counted(number: int, what: str) -> str:
+    """1 day, 2 days."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

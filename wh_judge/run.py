@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import dagster as dg
+import duckdb
 
 from wh_judge.definitions import build_definitions
 from wh_judge.ingest import KST, TABLES, TableName, input_path
@@ -14,10 +15,11 @@ from wh_judge.instance import STARTED_HERE, open_instance
 from wh_judge.resources import Warehouse
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse
-from wh_judge.store.days import judged_versions, stale_days
-from wh_judge.store.inputs import ingest_log, is_known
+from wh_judge.store.days import judged_versions
+from wh_judge.store.inputs import bring_in, is_known
 from wh_judge.store.log import log_days
 from wh_judge.store.snapshot import is_published
+from wh_judge.store.stale import find_stale, write_stale
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how many days are done, and how many there are."""
@@ -52,11 +54,13 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
             _execute(result, instance, settings, "inputs", "inputs")
         with open_warehouse(settings.warehouse) as connection:
             progress("log files", 0, 0)
-            brought_in = ingest_log(connection, _path(settings, "chat_turn"))
+            brought_in = bring_in(connection, settings)
             # What a file holds may concern no day, such as rejected rows: the newest day then reports it.
             untold = log_days(connection)[-1:] if brought_in else []
             unreported = _unreported(instance, judged_versions(connection))
-            stale = sorted({*stale_days(connection, settings.rules), *unreported}) or untold
+            found = find_stale(connection, settings.rules, settings.card_as_of)
+            write_stale(found, settings.data)
+            stale = sorted({*(entry.day for entry in found), *unreported}) or untold
         _judge(result, instance, stale, settings, progress)
         with open_warehouse(settings.warehouse) as connection:
             gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
@@ -68,8 +72,10 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
     return result
 
 
-def run_range(settings: Settings, first: dt.date, last: dt.date, progress: Progress) -> RunResult:
-    """Materialise every day from `first` to `last` that has turns, and then the evaluations."""
+def run_range(
+    settings: Settings, first: dt.date, last: dt.date, progress: Progress, *, only_stale: bool = False
+) -> RunResult:
+    """Materialise every day from `first` to `last` that has turns, or of them the stale ones, then the evaluations."""
     result = RunResult()
     _check_inputs(settings)
     with open_instance(settings) as instance:
@@ -77,8 +83,11 @@ def run_range(settings: Settings, first: dt.date, last: dt.date, progress: Progr
         _execute(result, instance, settings, "inputs", "inputs")
         with open_warehouse(settings.warehouse) as connection:
             progress("log files", 0, 0)
-            ingest_log(connection, _path(settings, "chat_turn"))
-            days = [day for day in log_days(connection) if first <= day <= last]
+            bring_in(connection, settings)
+            stale = find_stale(connection, settings.rules, settings.card_as_of)
+            write_stale(stale, settings.data)
+            chosen = [entry.day for entry in stale] if only_stale else log_days(connection)
+            days = [day for day in chosen if first <= day <= last]
         _judge(result, instance, days, settings, progress)
         progress("evaluations", 0, 0)
         _execute(result, instance, settings, "evaluations", "evaluations")
@@ -180,3 +189,13 @@ def _reason(outcome: dg.ExecuteInProcessResult) -> str:
         if error is not None:
             return f"{event.step_key}: {error.message.strip()}".replace("\n", " ")
     return "the run failed before its first step"
+
+
+def unread_inputs(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[str]:
+    """The small inputs whose files are not those that were brought in last."""
+    unread = []
+    for table in TABLES.values():
+        path = input_path(settings.inputs, table, optional=table.name == "gold_label")
+        if table.name != "chat_turn" and path is not None and not is_known(connection, table, path):
+            unread.append(path.name)
+    return unread

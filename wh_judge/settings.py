@@ -4,7 +4,7 @@ import datetime as dt
 import os
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -25,6 +25,9 @@ class Settings(BaseModel):
     first_day: dt.date = Field(dt.date(2026, 1, 1), description="The first day (Asia/Seoul) that has a partition")
     docs_url: str = Field("http://127.0.0.1:3001", description="Where `make ui` serves the Data Docs")
     keep_snapshots: int = Field(5, ge=1, description="Published snapshots that are kept for readers")
+    card_as_of: Literal["now", "turn"] = Field(
+        "now", description="Judge a turn by its card as it stands now, or as it stood when the turn was written"
+    )
     endings: tuple[str, ...] = Field(RuleSettings().endings, description="Endings that make a sentence polite")
 
     @property
@@ -36,6 +39,11 @@ class Settings(BaseModel):
     def warehouse(self) -> Path:
         """The DuckDB file."""
         return self.data / "warehouse.duckdb"
+
+    @property
+    def inbox(self) -> Path:
+        """The folder that log files are dropped into."""
+        return self.data / "inbox"
 
     @property
     def published(self) -> Path:
@@ -69,7 +77,8 @@ def load_settings(**flags: Any) -> Settings:
         source = (
             "flag" if name in given else ENVIRONMENT.get(name) if name in environment else f"{file} [tool.wh_judge]"
         )
-        raise UserError(f"{source}: {name}: {detail['msg']}") from None
+        what = "is no day; write it like 2026-09-01" if name == "first_day" else detail["msg"]
+        raise UserError(f"{source}: {name}: {what}") from None
     # Absolute, so that a run started elsewhere by the Dagster daemon means the same folders.
     return settings.model_copy(update={"data": settings.data.absolute(), "inputs": settings.inputs.absolute()})
 

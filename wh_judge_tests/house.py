@@ -12,16 +12,18 @@ from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
+import pytest
 
+from wh_judge.day import judge_day
 from wh_judge.ingest import TABLES
 from wh_judge.judge import Judgement, judge
 from wh_judge.model import VERDICT_SCHEMA, CharacterCard, ChatTurn
 from wh_judge.settings import Settings
-from wh_judge.store import days, open_warehouse
+from wh_judge.store import open_warehouse
 from wh_judge.store.days import DayResult
-from wh_judge.store.inputs import ingest_log, replace_table
+from wh_judge.store.inputs import bring_in, replace_table
 from wh_judge.store.schema import PUBLISHED
-from wh_judge.validations import ValidationResult, claim_from_record, validate
+from wh_judge.store.stale import find_stale
 from wh_judge_tests.builders import card, turn
 
 Line = ChatTurn | dict[str, Any] | str
@@ -40,8 +42,10 @@ def at(day: int, minute: int = 0) -> str:
 class House:
     """A folder of inputs and a folder of data."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, **options: Any) -> None:
         self.inputs, self.data = root / "inputs", root / "data"
+        self.options = options
+        """Settings that are not as they are by default."""
         self.turns.mkdir(parents=True, exist_ok=True)
         self.data.mkdir(exist_ok=True)
 
@@ -51,7 +55,7 @@ class House:
 
     @property
     def settings(self) -> Settings:
-        return Settings.model_validate({"data": self.data, "inputs": self.inputs, "first_day": DAY_1})
+        return Settings.model_validate({"data": self.data, "inputs": self.inputs, "first_day": DAY_1} | self.options)
 
     def log(self, name: str, *lines: Line) -> Path:
         """Write a log file."""
@@ -82,7 +86,11 @@ class House:
         """All inputs into the warehouse; the names of the log files that were read."""
         replace_table(connection, TABLES["topic_lexicon"], self.inputs / "lexicon.csv")
         replace_table(connection, TABLES["character_card"], self.inputs / "cards.json")
-        return ingest_log(connection, self.turns)
+        return self.bring_in_log(connection)
+
+    def bring_in_log(self, connection: duckdb.DuckDBPyConnection) -> list[str]:
+        """New and changed log files into the warehouse; their names."""
+        return bring_in(connection, self.settings)
 
     def judge(
         self,
@@ -94,28 +102,27 @@ class House:
         change: Callable[[Judgement], Judgement] = lambda judgement: judgement,
         seen: Callable[[pa.Table], object] = id,
     ) -> DayResult:
-        """Judge and validate a day.
+        """Judge and validate what must be judged of a day.
 
         Args:
             connection: the warehouse.
             day: the day.
             run_id: what the day is to say of where it comes from.
             sound: what everything but the validations has to say.
-            change: done to the judgement before it is written.
-            seen: told the rows that the validations are given.
+            change: done to each judgement before it is written.
+            seen: told all rows of the day as they will be committed.
         """
-        inputs = days.read_inputs(connection, day, self.settings.rules)
-        judgement = change(judge(inputs.turns, inputs.cards, inputs.lexicon, inputs.settings, inputs.earlier))
-        log = days.read_log(connection, inputs, judgement)
 
-        def check(rows: pa.Table) -> tuple[Sequence[ValidationResult], bool]:
+        def holds(rows: pa.Table) -> bool:
             seen(rows)
-            return validate(map(claim_from_record, rows.to_pylist()), log), sound
+            return sound
 
-        return days.replace_day(connection, inputs, judgement, check, run_id)
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            monkeypatch.setattr("wh_judge.day.judge", lambda *inputs: change(judge(*inputs)))
+            return judge_day(connection, day, self.settings, holds, run_id)
 
     def stale(self, connection: duckdb.DuckDBPyConnection) -> list[dt.date]:
-        return days.stale_days(connection, self.settings.rules)
+        return [entry.day for entry in find_stale(connection, self.settings.rules, self.settings.card_as_of)]
 
 
 def _line(line: Line) -> str:
@@ -125,20 +132,30 @@ def _line(line: Line) -> str:
 
 
 def spoilt(judgement: Judgement) -> Judgement:
-    """The judgement with a summary that says nothing, in its second row (T-7 on the second day)."""
+    """The judgement with a summary that says nothing, in the row of T-7 or else in the first."""
     records = judgement.verdicts.to_pylist()
-    records[1]["summary"] = SPOILT
+    turn_ids = [record["turn_id"] for record in records]
+    records[turn_ids.index("T-7") if "T-7" in turn_ids else 0]["summary"] = SPOILT
     return judgement._replace(verdicts=pa.Table.from_pylist(records, VERDICT_SCHEMA))
 
 
 SPOILT = "틀린 말"
+PAST = ("verdict_history", "verdict_change")
+"""Tables that tell what was before, and so depend on the way."""
 
 
 def tables(connection: duckdb.DuckDBPyConnection, *, runs: bool = False) -> dict[str, Table]:
-    """The rows of all tables that readers get, without (or with) which run wrote them and when."""
+    """The rows of all tables that readers get.
+
+    Args:
+        connection: the warehouse.
+        runs: also which run wrote them and when, and the tables that tell what was before.
+    """
     hidden = "" if runs else "WHERE column_name NOT IN ('run_id', 'finished_at')"
     found: dict[str, Table] = {}
     for name, order in PUBLISHED.items():
+        if name in PAST and not runs:
+            continue
         columns = connection.execute(f"SELECT column_name FROM (DESCRIBE {name}) {hidden}").fetchall()
         names = ", ".join(f'"{column}"' for (column,) in columns)
         found[name] = connection.execute(f"SELECT {names} FROM {name} ORDER BY {order}").fetchall()

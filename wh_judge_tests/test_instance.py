@@ -13,7 +13,7 @@ from typing import Any
 
 import dagster as dg
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from wh_judge import store
 from wh_judge.errors import UserError

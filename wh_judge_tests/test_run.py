@@ -21,7 +21,7 @@ from wh_judge_tests.builders import turn
 from wh_judge_tests.house import CARDS, DAY_1, DAY_2, DAY_3, DAYS, LOG, House, Table, at, settle, spoilt, tables
 from wh_judge_tests.plain import make_plain
 
-VERDICTS = importlib.import_module("wh_judge.assets.verdicts")
+DAY = importlib.import_module("wh_judge.day")
 PUBLISHED = importlib.import_module("wh_judge.assets.published")
 
 
@@ -132,10 +132,11 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
             step("publication fails")
         step("after publication failed")
 
-        house.log(str(DAY_2), *LOG.day_2[:-2])
+        changed = turn("T-7", turn_at=at(2, 7), reply_text="요즘 선거 얘기로 시끄럽더군.", user_message="뭐?")
+        house.log(str(DAY_2), LOG.day_2[0], changed, *LOG.day_2[2:-2])
         house.log(str(DAY_3), *LOG.day_3[1:])
         with pytest.MonkeyPatch.context() as monkeypatch:
-            monkeypatch.setattr(VERDICTS, "judge", damaged)
+            monkeypatch.setattr(DAY, "judge", damaged)
             step("a day fails")
         step("after the day failed")
 
@@ -286,7 +287,7 @@ def test_a_range_has_the_days_between_its_ends_that_have_turns(story: Story) -> 
 
 
 def test_the_settings_of_the_caller_count_in_every_run(story: Story) -> None:
-    found = {row[0]: row[-2] for row in story.steps["a range"].after["verdict"]}
+    found = {row[0]: row[-4] for row in story.steps["a range"].after["verdict"]}
     assert found[DAY_2] == found[DAY_3] == "endings=시끄럽더군"
     assert found[DAY_1] != found[DAY_2]
     assert story.steps["a range"].stale == [DAY_2, DAY_3], "to other settings"
@@ -320,7 +321,7 @@ def test_an_interruption_ends_the_run_and_no_other_day_is_begun(tmp_path: Any, m
 
     house = settle(tmp_path)
     told: list[str] = []
-    monkeypatch.setattr(VERDICTS, "judge", press)
+    monkeypatch.setattr(DAY, "judge", press)
     make_plain(monkeypatch)
     with dg.DagsterInstance.ephemeral() as instance:
         monkeypatch.setattr("wh_judge.run.open_instance", lambda _settings: nullcontext(instance))

@@ -7,6 +7,7 @@ import dagster as dg
 from wh_judge.assets.checks import rows_accepted
 from wh_judge.assets.inputs import OWNERS, ROWS_ACCEPTED, Events
 from wh_judge.assets.metadata import markdown_table, picture
+from wh_judge.automation import DEPS_UPDATED
 from wh_judge.evaluation.agreement import measure_agreement
 from wh_judge.evaluation.divergence import measure_divergence
 from wh_judge.evaluation.pictures import confusion_picture, divergence_picture
@@ -25,7 +26,7 @@ GROUP = "evaluation"
     owners=OWNERS,
     kinds={"python", "scipy"},
     pool=POOL,
-    automation_condition=dg.AutomationCondition.any_deps_updated() & ~dg.AutomationCondition.in_progress(),
+    automation_condition=DEPS_UPDATED,
     description="The judge against the verdicts that creators gave by reading: agreement with its 95 % Wilson "
     "interval, Cohen's kappa, precision, recall and F1 per verdict, the confusion matrix, and every turn where the two "
     "differ.",
@@ -41,7 +42,7 @@ def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> E
             batch = replace_table(connection, table, path)
             gold, problems, normalised = batch.rows, batch.problems, batch.normalised
         agreement = measure_agreement(gold, *evaluations.read_judged(connection))
-        evaluations.keep(connection, "gold_agreement", agreement, context.run_id)
+        evaluations.keep(connection, "gold_agreement", agreement, context.run.run_id)
     yield rows_accepted(problems, "gold_agreement", normalised=normalised)
     metadata: dict[str, Any] = {
         "labels": agreement.labels,
@@ -76,7 +77,7 @@ def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> E
     owners=OWNERS,
     kinds={"python", "scipy"},
     pool=POOL,
-    automation_condition=dg.AutomationCondition.any_deps_updated() & ~dg.AutomationCondition.in_progress(),
+    automation_condition=DEPS_UPDATED,
     description="Models compared only on the prompts that all of them answered: how often each diverges from the card, "
     "by reason, with 95 % intervals and a paired test (exact McNemar for two models, Cochran's Q for more).",
 )
@@ -84,7 +85,7 @@ def model_divergence(context: dg.AssetExecutionContext, warehouse: Warehouse) ->
     """One document: the comparison over all shared prompts."""
     with warehouse.connect() as connection:
         divergence = measure_divergence(*evaluations.read_prompted(connection))
-        evaluations.keep(connection, "model_divergence", divergence, context.run_id)
+        evaluations.keep(connection, "model_divergence", divergence, context.run.run_id)
     rows = [
         [m.model_id, m.prompts, m.diverging, _number(m.rate), _number(m.low), _number(m.high)]
         for m in divergence.per_model

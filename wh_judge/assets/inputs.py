@@ -11,7 +11,9 @@ from wh_judge.ingest import TABLES, input_path
 from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, SCHEMA_VERSION, CharacterCard, LexiconTerm
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.store import log
-from wh_judge.store.inputs import replace_table, table_version
+from wh_judge.store.inputs import replace_table
+from wh_judge.store.stale import find_stale, write_stale
+from wh_judge.store.versions import table_version
 
 Events = Iterator[dg.AssetCheckResult | dg.MaterializeResult[None]]
 
@@ -47,6 +49,7 @@ def cards(warehouse: Warehouse) -> Events:
     with warehouse.connect() as connection:
         batch = replace_table(connection, table, path)
         version = table_version(connection, "SELECT * FROM character_card", "character_id")
+        write_stale(find_stale(connection, settings.rules, settings.card_as_of), settings.data)
         topics = log.keys(connection, "topic_lexicon", "topic")
     yield rows_accepted(batch.problems, "cards", normalised=batch.normalised)
     suite = run_suite("character_card", batch.rows, settings, batch="all", references={"topic_lexicon.topic": topics})
@@ -87,6 +90,7 @@ def lexicon(warehouse: Warehouse) -> Events:
     with warehouse.connect() as connection:
         batch = replace_table(connection, table, path)
         version = table_version(connection, "SELECT * FROM topic_lexicon", "position")
+        write_stale(find_stale(connection, settings.rules, settings.card_as_of), settings.data)
     yield rows_accepted(batch.problems, "lexicon", normalised=batch.normalised)
     suite = run_suite("topic_lexicon", batch.rows, settings, batch="all", references={})
     yield suite_result(suite, "lexicon", settings)

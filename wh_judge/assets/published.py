@@ -4,12 +4,14 @@ import dagster as dg
 
 from wh_judge.assets.inputs import OWNERS, Events
 from wh_judge.assets.metadata import markdown_table
+from wh_judge.automation import DEPS_UPDATED
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.store.snapshot import publish
 
 
 @dg.asset(
     deps=["verdicts", "gold_agreement", "model_divergence"],
+    automation_condition=DEPS_UPDATED,
     group_name="publication",
     owners=OWNERS,
     kinds={"duckdb"},

@@ -7,20 +7,22 @@ import dagster as dg
 from wh_judge.assets.checks import rows_accepted, run_suite, suite_result, warning
 from wh_judge.assets.inputs import GROUP, OWNERS, ROWS_ACCEPTED, SUITE, Events
 from wh_judge.assets.metadata import column_metadata, markdown_table, preview
-from wh_judge.ingest import TABLES, input_path
+from wh_judge.automation import STALE_DAYS
+from wh_judge.ingest import TABLES
 from wh_judge.model import SCHEMA_VERSION, TURN_SCHEMA, ChatTurn
 from wh_judge.partitions import DAYS
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.store import log
-from wh_judge.store.inputs import ingest_log, read_problems
+from wh_judge.store.inputs import bring_in, read_problems
+from wh_judge.store.stale import find_stale, write_stale
 
 COLUMNS = column_metadata(TURN_SCHEMA, ChatTurn)
 
 
 @dg.asset(
     partitions_def=DAYS,
-    backfill_policy=dg.BackfillPolicy.multi_run(1),
     deps=["cards"],
+    automation_condition=STALE_DAYS,
     group_name=GROUP,
     owners=OWNERS,
     kinds={"duckdb", "python"},
@@ -50,11 +52,12 @@ COLUMNS = column_metadata(TURN_SCHEMA, ChatTurn)
 def turns(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
     """One row per turn of the day."""
     settings, day = warehouse.settings(), dt.date.fromisoformat(context.partition_key)
-    path = input_path(settings.inputs, TABLES["chat_turn"])
-    assert path is not None
     with warehouse.connect() as connection:
-        for name in ingest_log(connection, path):
+        brought_in = bring_in(connection, settings)
+        for name in brought_in:
             context.log.info("brought in %s", name)
+        if brought_in:
+            write_stale(find_stale(connection, settings.rules, settings.card_as_of), settings.data)
         rows = log.read_turns(connection, day)
         facts = log.day_facts(connection, day)
         problems = read_problems(connection, TABLES["chat_turn"])

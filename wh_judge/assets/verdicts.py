@@ -8,18 +8,22 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
-from wh_judge.assets.checks import run_suite, suite_result, validation_result
+from wh_judge.assets.checks import SHOWN, run_suite, suite_result, validation_result
 from wh_judge.assets.inputs import OWNERS, SUITE, Events
 from wh_judge.assets.metadata import Lineage, column_metadata, lineage_metadata, markdown_table, preview
-from wh_judge.judge import judge
+from wh_judge.automation import STALE_DAYS
+from wh_judge.day import judge_day
 from wh_judge.model import VERDICT_SCHEMA, VERDICTS, Verdict
 from wh_judge.partitions import DAYS
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.rules import RULE_BY_VERDICT, rules_version
 from wh_judge.rules.hedge import NOTES
 from wh_judge.store import days
+from wh_judge.store.changes import Change
+from wh_judge.store.schema import number
+from wh_judge.store.stale import drop_from_list
 from wh_judge.suites import SuiteResult
-from wh_judge.validations import VALIDATIONS, ValidationResult, claim_from_record, validate
+from wh_judge.validations import VALIDATIONS
 
 LINEAGE: Lineage = {
     **{name: [("turns", name)] for name in ("turn_id", "session_id", "character_id", "model_id")},
@@ -67,48 +71,58 @@ _CHECKS = [
 ]
 
 
-@dg.asset(
+@dg.multi_asset(
+    name="verdicts",
     partitions_def=DAYS,
-    backfill_policy=dg.BackfillPolicy.multi_run(1),
-    deps=["cards", "lexicon", "turns"],
-    group_name="judgement",
-    owners=OWNERS,
-    kinds={"duckdb", "python"},
     pool=POOL,
-    code_version=rules_version(),
-    description="One verdict per turn: 설정대로 말함, 말투 어긋남, 세계관 밖 고유명사, 금지 소재 접촉 or "
-    "앞 회차를 기억 못 함, each with its evidence and with what could not be compared. Decided by rules; read "
-    "back and validated in the transaction that writes it. A day in which a validation fails keeps its old verdicts.",
-    metadata=COLUMNS,
+    specs=[
+        dg.AssetSpec(
+            "verdicts",
+            deps=["cards", "lexicon", "turns"],
+            group_name="judgement",
+            owners=OWNERS,
+            kinds={"duckdb", "python"},
+            code_version=rules_version(),
+            description="One verdict per turn: 설정대로 말함, 말투 어긋남, 세계관 밖 고유명사, 금지 소재 접촉 or "
+            "앞 회차를 기억 못 함, each with its evidence and with what could not be compared. Decided by rules; read "
+            "back and validated in the transaction that writes it. A day in which a validation fails keeps its old "
+            "verdicts. Only turns that an edit can touch are judged again.",
+            metadata=COLUMNS,
+            automation_condition=STALE_DAYS,
+        ),
+        dg.AssetSpec(
+            "verdict_changes",
+            deps=["verdicts"],
+            group_name="judgement",
+            owners=OWNERS,
+            kinds={"duckdb", "python"},
+            code_version=rules_version(),
+            description="The turns whose verdict is no longer what it was, before and after, with the cause: which "
+            "input and which cell of it. The cause is established by judging the turn again with what differs put "
+            "back.",
+        ),
+    ],
     check_specs=[
         *_CHECKS,
         dg.AssetCheckSpec("suite", asset="verdicts", description=SUITE, blocking=True, partitions_def=DAYS),
     ],
 )
 def verdicts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
-    """One row per judged turn of the day."""
+    """One row per judged turn of the day, and one per change."""
     settings, day = warehouse.settings(), dt.date.fromisoformat(context.partition_key)
     suites: list[SuiteResult] = []
     with warehouse.connect() as connection:
-        inputs = days.read_inputs(connection, day, settings.rules)
-        judgement = judge(inputs.turns, inputs.cards, inputs.lexicon, inputs.settings, inputs.earlier)
-        log = days.read_log(connection, inputs, judgement)
 
-        def check(rows: pa.Table) -> tuple[Sequence[ValidationResult], bool]:
-            references = {
-                "chat_turn.turn_id": inputs.turns["turn_id"].to_pylist(),
-                "character_card.character_id": inputs.cards["character_id"].to_pylist(),
-                "topic_lexicon.term": inputs.lexicon["term"].to_pylist(),
-                "topic_lexicon.topic": inputs.lexicon["topic"].to_pylist(),
-                "mention.turn_id": list(log.turns),
-            }
-            suites.append(run_suite("verdict", rows, settings, batch=str(day), references=references))
-            hard = [e for e in suites[0].expectations if not e.success and e.severity == "error"]
-            return validate(map(claim_from_record, rows.to_pylist()), log), not hard
+        def holds(rows: pa.Table) -> bool:
+            keys = days.reference_keys(connection, day)
+            suites.append(run_suite("verdict", rows, settings, batch=str(day), references=keys))
+            return all(e.success or e.severity != "error" for e in suites[0].expectations)
 
-        result = days.replace_day(connection, inputs, judgement, check, context.run_id)
+        result = judge_day(connection, day, settings, holds, context.run.run_id)
         rows = days.read_verdicts(connection, day)
         unjudged = days.read_unjudged(connection, day)
+        drop_from_list(day, settings.data)
+        total = number(connection, "SELECT count(*) FROM verdict_change WHERE day = ?", [day])
     for validation in result.validations:
         yield validation_result(validation, "verdicts")
     yield suite_result(suites[0], "verdicts", settings)
@@ -119,7 +133,28 @@ def verdicts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
             " warehouse",
             allow_retries=False,
         )
-    yield dg.MaterializeResult(data_version=dg.DataVersion(result.version), metadata=_metadata(rows, unjudged))
+    changed = changes_metadata(result.changes)
+    yield dg.MaterializeResult(
+        asset_key="verdicts",
+        data_version=dg.DataVersion(result.version),
+        metadata=_metadata(rows, unjudged) | {"written": result.written} | changed,
+    )
+    yield dg.MaterializeResult(
+        asset_key="verdict_changes",
+        data_version=dg.DataVersion(f"{result.version}-{total}"),
+        metadata={"dagster/row_count": total} | changed,
+    )
+
+
+def changes_metadata(changes: Sequence[Change]) -> dict[str, Any]:
+    """How many turns changed, from which verdict to which, by which cause."""
+    causes = Counter((*change.verdicts, ", ".join(change.cause.cells)) for change in changes)
+    rows = [[before or "no verdict", after or "no verdict", why, n] for (before, after, why), n in causes.most_common()]
+    return {
+        "changed": len(changes),
+        "changed_verdicts": sum(before != after for before, after in (change.verdicts for change in changes)),
+        "changes": markdown_table(["before", "after", "cause", "turns"], rows[:SHOWN]),
+    }
 
 
 def _metadata(rows: pa.Table, unjudged: pa.Table) -> dict[str, Any]:

@@ -16,17 +16,21 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 @click.command(name="backfill")
 @click.argument("first", metavar="FROM", type=_DAY)
 @click.argument("last", metavar="TO", type=_DAY)
+@click.option("--only-stale", is_flag=True, help="Leave out the days that are fresh.")
 @click.option("--inputs", type=click.Path(), help="Folder of cards, lexicon, turns and gold [WH_JUDGE_INPUTS].")
 @click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
-def command(first: dt.datetime, last: dt.datetime, inputs: str | None, data: str | None, as_json: bool) -> None:
+def command(
+    first: dt.datetime, last: dt.datetime, only_stale: bool, inputs: str | None, data: str | None, as_json: bool
+) -> None:
     """Materialise the days FROM to TO in order.
 
     Of the days (YYYY-MM-DD, both included) those that have turns, whether they are stale or not.
 
     \b
-    Example:
+    Examples:
       wh-judge backfill 2026-09-01 2026-09-14
+      wh-judge backfill 2026-09-01 2026-09-30 --only-stale
     """
     from wh_judge.run import run_range
 
@@ -34,5 +38,5 @@ def command(first: dt.datetime, last: dt.datetime, inputs: str | None, data: str
         raise UserError(f"FROM {first:%Y-%m-%d} lies after TO {last:%Y-%m-%d}; swap them")
     settings = load_settings(inputs=inputs, data=data)
     with bar() as progress:
-        result = run_range(settings, first.date(), last.date(), progress)
+        result = run_range(settings, first.date(), last.date(), progress, only_stale=only_stale)
     sys.exit(show(settings, result, as_json))

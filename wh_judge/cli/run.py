@@ -34,7 +34,7 @@ def command(inputs: str | None, data: str | None, as_json: bool) -> None:
 
 def show(settings: Settings, result: "RunResult", as_json: bool) -> int:  # type: ignore[name-defined]  # noqa: F821
     """Print what the warehouse holds now and what the run did; the exit code tells whether to look at something."""
-    from wh_judge.report import print_summary, summarise
+    from wh_judge.report import counted, print_summary, summarise
     from wh_judge.store import open_warehouse
 
     with open_warehouse(settings.warehouse) as connection:
@@ -49,7 +49,8 @@ def show(settings: Settings, result: "RunResult", as_json: bool) -> int:  # type
         click.echo(json.dumps(summary, ensure_ascii=False, indent=2))
     else:
         print_summary(summary, settings, Console())
-        done = f"{len(result.days)} days judged in {result.jobs} runs" if result.jobs else "nothing to do: all is fresh"
+        judged = f"{counted(len(result.days), 'day')} judged in {counted(result.jobs, 'run')}"
+        done = judged if result.jobs else "nothing to do: all is fresh"
         click.echo(f"\n{done}", err=True)
     for name, reason in result.failed.items():
         click.echo(f"wh-judge: {name} failed: {reason}", err=True)

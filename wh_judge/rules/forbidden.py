@@ -56,7 +56,7 @@ def find(turn: ChatTurn, card: CharacterCard, lexicon: Lexicon) -> Touch | None:
     return Touch(position, row.term, row.topic if forbidden else None, len(forbidden))
 
 
-def find_hits(replies: pa.StringArray, terms: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+def find_hits(replies: pa.Array | pa.ChunkedArray, terms: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Which terms stand in which replies, for all replies in one pass over their bytes.
 
     Arrow keeps the replies of a column end to end in one buffer, so one Aho-Corasick pass over it finds every term;
@@ -74,6 +74,8 @@ def find_hits(replies: pa.StringArray, terms: Sequence[str]) -> tuple[np.ndarray
         return nothing, nothing
     automaton = ahocorasick_rs.BytesAhoCorasick([term.encode() for term in terms])
     replies = pc.fill_null(replies, "").cast(pa.large_string())
+    if isinstance(replies, pa.ChunkedArray):
+        replies = replies.combine_chunks()
     offsets = np.frombuffer(replies.buffers()[1], dtype=np.int64)[replies.offset : replies.offset + len(replies) + 1]
     data = replies.buffers()[2]
     if data is None:

@@ -105,13 +105,13 @@ def summary(_case: Case, findings: Findings) -> str:
     """The default sentence."""
     speech = findings.speech
     return (
-        f"카드는 {quoted(speech.expected or '')}인데 답장은 {quoted(speech.observed or '')}여서"
-        f" 견준 {speech.compared}가지 가운데 {speech.differing}가지가 어긋났습니다."
+        f"카드 {quoted(speech.expected or '')}에 견준 답장 {quoted(speech.observed or '')}에서"
+        f" {speech.compared}가지 가운데 {speech.differing}가지가 어긋났습니다."
     )
 
 
 SUMMARY_SQL = """
-'카드는 ' || quoted(rule_expected) || '인데 답장은 ' || quoted(rule_observed) || '여서 견준 ' || compared
+'카드 ' || quoted(rule_expected) || '에 견준 답장 ' || quoted(rule_observed) || '에서 ' || compared
     || '가지 가운데 ' || differing || '가지가 어긋났습니다.'
 """
 

@@ -1,10 +1,9 @@
-"""A day in the warehouse: what it is judged from, and the atomic replacement of its verdicts."""
+"""A day in the warehouse: the atomic replacement of its verdicts, and what is kept of those that were replaced."""
 
 import datetime as dt
-import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import duckdb
@@ -12,109 +11,22 @@ import pyarrow as pa
 
 from wh_judge.judge import Judgement
 from wh_judge.model import (
-    CARD_SCHEMA,
-    LEXICON_SCHEMA,
-    MENTION_SCHEMA,
     TURN_SCHEMA,
     UNJUDGED_SCHEMA,
+    USED_SCHEMA,
     VERDICT_SCHEMA,
     cards_from,
     lexicon_from,
     turns_from,
 )
-from wh_judge.rules import RuleSettings, rules_version
+from wh_judge.rules import rules_version
 from wh_judge.rules.rule import Mention
 from wh_judge.store import transaction
-from wh_judge.store.inputs import table_version
-from wh_judge.store.log import log_days, read_turns, turns_sql
-from wh_judge.store.schema import arrow, names, one
-from wh_judge.validations import Log, ValidationResult
-
-
-@dataclass(frozen=True)
-class DayInputs:
-    """Everything that a day's verdicts follow from."""
-
-    day: dt.date
-    turns: pa.Table
-    cards: pa.Table
-    lexicon: pa.Table
-    earlier: pa.Table
-    """First mentions in these sessions on other days, in MENTION_SCHEMA."""
-    settings: RuleSettings
-    version: str
-    """Hash of all of it and of the rules."""
-    lexicon_version: str
-
-
-def read_inputs(connection: duckdb.DuckDBPyConnection, day: dt.date, settings: RuleSettings) -> DayInputs:
-    """What the day is judged from, as it stands in the warehouse now."""
-    cards = f"SELECT {names(CARD_SCHEMA)} FROM ({_cards_sql(day)}) ORDER BY character_id"
-    earlier = f"SELECT {names(MENTION_SCHEMA)} FROM ({_earlier_sql(day)}) ORDER BY session_id, entity"
-    return DayInputs(
-        day=day,
-        turns=read_turns(connection, day),
-        cards=arrow(connection, cards, CARD_SCHEMA),
-        lexicon=arrow(connection, "SELECT term, topic FROM topic_lexicon ORDER BY position", LEXICON_SCHEMA),
-        earlier=arrow(connection, earlier, MENTION_SCHEMA),
-        settings=settings,
-        version=inputs_version(connection, day, settings),
-        lexicon_version=_lexicon_version(connection),
-    )
-
-
-def inputs_version(connection: duckdb.DuckDBPyConnection, day: dt.date, settings: RuleSettings) -> str:
-    """Hash of everything that the day is judged from: its turns, their cards, the lexicon, the settings, the mentions
-    of other days, and the rules. Each part shows in it, so that two versions tell which part differs."""
-    turns = f"SELECT turn_id, row_hash FROM turn_row WHERE is_current AND day = DATE '{day}'"
-    versions = {
-        "turns": table_version(connection, turns, "turn_id"),
-        "cards": table_version(connection, _cards_sql(day), "character_id"),
-        "earlier": table_version(connection, _earlier_sql(day), "session_id, entity"),
-    }
-    versions["lexicon"] = _lexicon_version(connection)
-    versions["settings"] = hashlib.md5(settings_version(settings).encode()).hexdigest()
-    versions["rules"] = rules_version()
-    return " ".join(f"{name}={version[:12]}" for name, version in versions.items())
-
-
-def _lexicon_version(connection: duckdb.DuckDBPyConnection) -> str:
-    return table_version(connection, "SELECT * FROM topic_lexicon", "position")
-
-
-def _cards_sql(day: dt.date) -> str:
-    return f"SELECT * FROM character_card SEMI JOIN ({turns_sql(day)}) USING (character_id)"
-
-
-def _earlier_sql(day: dt.date) -> str:
-    """First mentions on other days in the sessions in which this day asks for recall.
-
-    A turn may stand before another in its session and yet lie on a later day, so all other days are looked at.
-    """
-    return f"""
-        SELECT session_id, entity, source.turn_id AS turn_id, source.reply_text AS reply_text FROM (
-            SELECT session_id, entity,
-                   arg_min({{'turn_id': turn_id, 'reply_text': reply_text}}, (length(turn_id), turn_id)) AS source
-            FROM (SELECT session_id, turn_id, reply_text, unnest(named_entities) AS entity FROM chat_turn
-                  WHERE day <> DATE '{day}' AND session_id IN (
-                      SELECT session_id FROM chat_turn WHERE day = DATE '{day}' AND user_asked_recall))
-            GROUP BY ALL)"""
-
-
-def stale_days(connection: duckdb.DuckDBPyConnection, settings: RuleSettings) -> list[dt.date]:
-    """The days that were never judged, or from other inputs than those that stand in the warehouse now, ascending."""
-    judged = dict(connection.execute("SELECT day, inputs FROM judged_day").fetchall())
-    return [day for day in log_days(connection) if judged.get(day) != inputs_version(connection, day, settings)]
-
-
-def judged_versions(connection: duckdb.DuckDBPyConnection) -> dict[dt.date, str]:
-    """The versions of the days' verdicts."""
-    return dict(connection.execute("SELECT day, version FROM judged_day ORDER BY day").fetchall())
-
-
-def settings_version(settings: RuleSettings) -> str:
-    """The settings as text; few and short enough to be their own version."""
-    return "endings=" + ",".join(settings.endings)
+from wh_judge.store.changes import Change, keep_changes
+from wh_judge.store.plan import DayInputs, DayPlan
+from wh_judge.store.schema import arrow, names, number, one
+from wh_judge.store.versions import keep_settings, now, settings_version
+from wh_judge.validations import VALIDATIONS, Log, Outcomes, ValidationResult
 
 
 @dataclass(frozen=True)
@@ -123,80 +35,145 @@ class DayResult:
 
     committed: bool
     """False where a validation failed: the day keeps its old verdicts."""
-    changed: bool
+    written: int
+    """Verdicts that were written; 0 where nothing changed."""
     version: str
     validations: Sequence[ValidationResult]
+    """Over all verdicts of the day."""
+    changes: Sequence[Change]
+
+
+Validate = Callable[[pa.Table, pa.Table], tuple[Outcomes, bool]]
+"""Given the rows that were written and all rows of the day: what the validations say of the former, and whether all
+else that must hold does."""
 
 
 def replace_day(
     connection: duckdb.DuckDBPyConnection,
-    inputs: DayInputs,
-    judgement: Judgement,
-    validate: Callable[[pa.Table], tuple[Sequence[ValidationResult], bool]],
+    plan: DayPlan,
+    judgements: Sequence[Judgement],
+    validate: Validate,
     run_id: str,
 ) -> DayResult:
-    """Write the day's verdicts, validate what was written, and commit only what passes.
+    """Write the verdicts of the turns that were judged again, validate what was written, commit only what passes.
 
-    `validate` is given the rows as they were written; it returns the validations' results, and whether all else that
-    must hold does. Where the rows are the same as before, nothing is written. Where a validation fails, the day keeps
-    its old rows and the failing ones are kept in `failed_row`.
+    Verdicts that come out as they were are not written, so that the file does not grow. Where a validation fails, the
+    day keeps its old rows and the failing ones are kept in `failed_row`.
     """
-    day = inputs.day
-    connection.register("new_verdicts", judgement.verdicts)
-    connection.register("new_unjudged", judgement.unjudged)
-    before = _day_version(connection, day)
+    day, moment = plan.day, now()
     connection.execute("BEGIN")
     try:
-        connection.execute("DELETE FROM verdict WHERE day = ?", [day])
-        connection.execute("DELETE FROM unjudged WHERE day = ?", [day])
-        connection.execute(
-            """INSERT INTO verdict BY NAME
-               SELECT ?::DATE AS day, new_verdicts.*, character_card.version AS card_version, ? AS lexicon_version,
-                      ? AS settings_version, ? AS code_version
-               FROM new_verdicts JOIN character_card USING (character_id)""",
-            [day, inputs.lexicon_version, settings_version(inputs.settings), rules_version()],
+        keep_settings(connection, plan.settings)
+        written = _write(connection, plan, judgements, run_id, moment)
+        rows = arrow(
+            connection,
+            f"""SELECT {names(VERDICT_SCHEMA)} FROM verdict_row SEMI JOIN touched USING (turn_id)
+                WHERE day = DATE '{day}' ORDER BY length(turn_id), turn_id""",
+            VERDICT_SCHEMA,
         )
-        connection.execute("INSERT INTO unjudged BY NAME SELECT ?::DATE AS day, * FROM new_unjudged", [day])
-        version = _day_version(connection, day)
-        results, sound = validate(read_verdicts(connection, day))
+        outcomes, sound = validate(rows, read_verdicts(connection, day))
+        results = _results(connection, day, outcomes, rows["turn_id"])
+        if sound and all(result.ok for result in results):
+            changes = keep_changes(connection, plan, run_id, moment)
+            _keep_closed(connection, run_id, moment)
+            version = day_version(connection, day)
+            _keep_results(connection, day, results, run_id, {})
+            connection.execute("DELETE FROM failed_day WHERE day = ?", [day])
+            if one(connection, "SELECT inputs, version FROM judged_day WHERE day = ?", [day]) != (
+                plan.version,
+                version,
+            ):
+                values = [day, plan.version, plan.lexicon_version, version, run_id]
+                connection.execute("INSERT OR REPLACE INTO judged_day VALUES (?, ?, ?, ?, ?)", values)
+            connection.execute("COMMIT")
+            return DayResult(True, written, version, results, changes)
     except BaseException:
         connection.execute("ROLLBACK")
         raise
-    committed = sound and all(result.ok for result in results)
-    changed = version != before
-    if not committed:
-        failing = {failure.turn_id for result in results for failure in result.failures if failure.turn_id}
-        rows = {row["turn_id"]: row for row in read_verdicts(connection, day).to_pylist() if row["turn_id"] in failing}
-        connection.execute("ROLLBACK")
-        with transaction(connection):
-            _keep_results(connection, day, results, run_id, rows)
-        return DayResult(False, False, before, results)
-    if not changed:
-        # The file stays as it is: rewriting equal rows would only make it grow.
-        connection.execute("ROLLBACK")
-        if _is_kept(connection, day, inputs.version, version, results):
-            return DayResult(True, False, version, results)
-        connection.execute("BEGIN")
-    _keep_results(connection, day, results, run_id, {})
-    connection.execute("INSERT OR REPLACE INTO judged_day VALUES (?, ?, ?, ?)", [day, inputs.version, version, run_id])
-    connection.execute("COMMIT")
-    return DayResult(True, changed, version, results)
+    failing = {failure.turn_id for result in results for failure in result.failures if failure.turn_id}
+    failed_rows = {row["turn_id"]: row for row in rows.to_pylist() if row["turn_id"] in failing}
+    connection.execute("ROLLBACK")
+    with transaction(connection):
+        _keep_results(connection, day, results, run_id, failed_rows)
+        connection.execute("INSERT OR REPLACE INTO failed_day VALUES (?, ?)", [day, plan.version])
+    return DayResult(False, 0, day_version(connection, day), results, ())
 
 
-def _is_kept(
+def _write(
     connection: duckdb.DuckDBPyConnection,
-    day: dt.date,
-    inputs: str,
-    version: str,
-    results: Sequence[ValidationResult],
-) -> bool:
-    """Whether an earlier run left exactly this; its run_id then stays as well."""
-    judged = one(connection, "SELECT inputs, version FROM judged_day WHERE day = ?", [day])
-    kept = connection.execute(
-        "SELECT code, looked_at, passed, failed, not_applicable FROM validation WHERE day = ?", [day]
-    ).fetchall()
-    found = [(r.code, r.looked_at, r.passed, r.failed, r.not_applicable) for r in results]
-    return judged == (inputs, version) and sorted(kept) == sorted(found)
+    plan: DayPlan,
+    judgements: Sequence[Judgement],
+    run_id: str,
+    moment: dt.datetime,
+) -> int:
+    """Bring the rows of the touched turns up to date; what they replace is in the temporary table `old_verdict`."""
+    day = plan.day
+    connection.register("new_verdicts", _together(VERDICT_SCHEMA, [judgement.verdicts for judgement in judgements]))
+    connection.register("new_used", _together(USED_SCHEMA, [judgement.used for judgement in judgements]))
+    connection.register("new_unjudged", _together(UNJUDGED_SCHEMA, [judgement.unjudged for judgement in judgements]))
+    connection.execute(
+        f"""CREATE OR REPLACE TEMP TABLE new_verdict AS
+            SELECT *, md5(to_json(row)::VARCHAR) AS row_hash FROM (
+                SELECT DATE '{day}' AS day, new_verdicts.*, day_turn.turn_version, day_turn.card_version,
+                       $1 AS settings_version, $2 AS code_version, coalesce(lexicon_rows, []) AS lexicon_rows,
+                       coalesce(mentions, []) AS mentions
+                FROM new_verdicts JOIN day_turn USING (turn_id) LEFT JOIN new_used USING (turn_id)) AS row""",
+        [settings_version(plan.settings), rules_version()],
+    )
+    connection.execute(
+        """CREATE OR REPLACE TEMP TABLE old_verdict AS
+           SELECT * FROM verdict_row ANTI JOIN new_verdict USING (turn_id, row_hash)
+           WHERE turn_id IN (SELECT turn_id FROM touched UNION ALL SELECT turn_id FROM gone);
+           CREATE OR REPLACE TEMP TABLE old_unjudged AS
+           SELECT * FROM unjudged WHERE turn_id IN (SELECT turn_id FROM touched UNION ALL SELECT turn_id FROM gone)"""
+    )
+    connection.execute("DELETE FROM verdict_row WHERE turn_id IN (SELECT turn_id FROM old_verdict)")
+    connection.execute("DELETE FROM outcome WHERE turn_id IN (SELECT turn_id FROM old_verdict)")
+    connection.execute("DELETE FROM unjudged WHERE turn_id IN (SELECT turn_id FROM old_unjudged)")
+    connection.execute(
+        """INSERT INTO verdict_row BY NAME SELECT *, ? AS run_id, ? AS written_at FROM new_verdict
+           WHERE turn_id NOT IN (SELECT turn_id FROM verdict_row SEMI JOIN touched USING (turn_id))""",
+        [run_id, moment],
+    )
+    connection.execute(f"INSERT INTO unjudged BY NAME SELECT DATE '{day}' AS day, * FROM new_unjudged")
+    for name in ("new_verdicts", "new_used", "new_unjudged"):
+        connection.unregister(name)
+    return number(connection, "SELECT count(*) FROM verdict_row WHERE run_id = ? AND day = ?", [run_id, day])
+
+
+def _together(schema: pa.Schema, tables: Sequence[pa.Table]) -> pa.Table:
+    return pa.concat_tables([schema.empty_table(), *tables])
+
+
+def _keep_closed(connection: duckdb.DuckDBPyConnection, run_id: str, moment: dt.datetime) -> None:
+    """A verdict ends at the moment at which the one that replaces it begins."""
+    connection.execute(
+        "INSERT INTO verdict_closed BY NAME SELECT *, ? AS until_run, ? AS until_at FROM old_verdict",
+        [run_id, moment],
+    )
+
+
+def _results(
+    connection: duckdb.DuckDBPyConnection, day: dt.date, outcomes: Outcomes, turn_ids: pa.ChunkedArray
+) -> list[ValidationResult]:
+    """The validations over the whole day: what was just validated, and what was before and stands as it did."""
+    connection.register("outcomes", pa.table({"turn_id": turn_ids, "checks": pa.array(outcomes.letters, pa.string())}))
+    connection.execute("DELETE FROM outcome WHERE turn_id IN (SELECT turn_id FROM outcomes)")
+    connection.execute(f"INSERT INTO outcome SELECT DATE '{day}', turn_id, checks FROM outcomes")
+    connection.unregister("outcomes")
+    counts = ", ".join(
+        f"count(*) FILTER (checks[{place}] = '{letter}')"
+        for place in range(1, len(VALIDATIONS) + 1)
+        for letter in "PFN"
+    )
+    found = one(connection, f"SELECT count(*), {counts} FROM outcome WHERE day = ?", [day])
+    assert found is not None
+    results = []
+    for place, result in enumerate(outcomes.results):
+        passed, failed, not_applicable = found[1 + 3 * place : 4 + 3 * place]
+        counted = replace(result, looked_at=found[0], passed=passed, failed=failed, not_applicable=not_applicable)
+        results.append(counted)
+    return results
 
 
 def _keep_results(
@@ -206,11 +183,17 @@ def _keep_results(
     run_id: str,
     rows: dict[str, dict[str, Any]],
 ) -> None:
+    """Keep the validations' results; where they are as before, the run that found them first stays."""
+    kept = connection.execute(
+        "SELECT code, looked_at, passed, failed, not_applicable FROM validation WHERE day = ?", [day]
+    ).fetchall()
+    found = [(r.code, r.looked_at, r.passed, r.failed, r.not_applicable) for r in results]
+    if sorted(kept) == sorted(found) and all(result.ok for result in results):
+        return
     connection.execute("DELETE FROM validation WHERE day = ?", [day])
     connection.execute("DELETE FROM failed_row WHERE day = ?", [day])
     connection.executemany(
-        "INSERT INTO validation VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [[day, r.code, r.looked_at, r.passed, r.failed, r.not_applicable, run_id] for r in results],
+        "INSERT INTO validation VALUES (?, ?, ?, ?, ?, ?, ?)", [[day, *values, run_id] for values in found]
     )
     failed = [
         [day, result.code, failure.turn_id, failure.reason, json.dumps(rows.get(failure.turn_id or "")), run_id]
@@ -221,14 +204,22 @@ def _keep_results(
         connection.executemany("INSERT INTO failed_row VALUES (?, ?, ?, ?, ?, ?)", failed)
 
 
-def _day_version(connection: duckdb.DuckDBPyConnection, day: dt.date) -> str:
-    rows = table_version(connection, f"SELECT * FROM verdict WHERE day = DATE '{day}'", "turn_id")
-    return rows[:16] + table_version(connection, f"SELECT * FROM unjudged WHERE day = DATE '{day}'", "turn_id")[:16]
+def day_version(connection: duckdb.DuckDBPyConnection, day: dt.date) -> str:
+    """Hash of the day's verdicts and unjudged turns, whatever run wrote them."""
+    row = one(
+        connection,
+        """SELECT md5(coalesce(string_agg(turn_id || ' ' || row_hash, ' ' ORDER BY turn_id), '')
+                      || coalesce((SELECT string_agg(turn_id, ' ' ORDER BY turn_id) FROM unjudged WHERE day = $1), ''))
+           FROM verdict_row WHERE day = $1""",
+        [day],
+    )
+    assert row is not None
+    return str(row[0])
 
 
 def read_verdicts(connection: duckdb.DuckDBPyConnection, day: dt.date) -> pa.Table:
     """The day's verdicts in VERDICT_SCHEMA, in turn order."""
-    sql = f"SELECT {names(VERDICT_SCHEMA)} FROM verdict WHERE day = DATE '{day}' ORDER BY length(turn_id), turn_id"
+    sql = f"SELECT {names(VERDICT_SCHEMA)} FROM verdict_row WHERE day = DATE '{day}' ORDER BY length(turn_id), turn_id"
     return arrow(connection, sql, VERDICT_SCHEMA)
 
 
@@ -241,13 +232,13 @@ def read_unjudged(connection: duckdb.DuckDBPyConnection, day: dt.date) -> pa.Tab
     )
 
 
-def read_log(connection: duckdb.DuckDBPyConnection, inputs: DayInputs, judgement: Judgement) -> Log:
-    """What the validations hold the day's verdicts against: its inputs, and the turns of other days that are cited."""
-    connection.register("judged", judgement.verdicts.select(["recall_source_turn"]))
+def read_log(connection: duckdb.DuckDBPyConnection, plan: DayPlan, inputs: DayInputs, judgement: Judgement) -> Log:
+    """What the validations hold the verdicts against: their inputs, and the other turns that are cited."""
+    connection.register("judged", judgement.verdicts.select(["turn_id", "recall_source_turn"]))
     cited = arrow(
         connection,
         f"""SELECT {names(TURN_SCHEMA)} FROM chat_turn
-            WHERE day <> DATE '{inputs.day}' AND turn_id IN (SELECT recall_source_turn FROM judged)""",
+            WHERE turn_id IN (SELECT recall_source_turn FROM judged) AND turn_id NOT IN (SELECT turn_id FROM judged)""",
         TURN_SCHEMA,
     )
     connection.unregister("judged")
@@ -255,9 +246,27 @@ def read_log(connection: duckdb.DuckDBPyConnection, inputs: DayInputs, judgement
         turns=turns_from(pa.concat_tables([inputs.turns, cited])),
         cards=cards_from(inputs.cards),
         lexicon=lexicon_from(inputs.lexicon),
-        settings=inputs.settings,
+        settings=plan.settings,
         earlier={
             (row["session_id"], row["entity"]): Mention(row["turn_id"], row["reply_text"])
             for row in inputs.earlier.to_pylist()
         },
     )
+
+
+def reference_keys(connection: duckdb.DuckDBPyConnection, day: dt.date) -> dict[str, list[str]]:
+    """The keys of other rows that the day's verdicts may refer to, by table and column."""
+    queries = {
+        "chat_turn.turn_id": f"SELECT turn_id FROM chat_turn WHERE day = DATE '{day}'",
+        "character_card.character_id": "SELECT character_id FROM character_card",
+        "topic_lexicon.term": "SELECT DISTINCT term FROM topic_lexicon",
+        "topic_lexicon.topic": "SELECT DISTINCT topic FROM topic_lexicon",
+        "mention.turn_id": f"""SELECT turn_id FROM chat_turn WHERE len(named_entities) > 0 AND turn_id IN (
+            SELECT recall_source_turn FROM verdict_row WHERE day = DATE '{day}')""",
+    }
+    return {name: [row[0] for row in connection.execute(sql).fetchall()] for name, sql in queries.items()}
+
+
+def judged_versions(connection: duckdb.DuckDBPyConnection) -> dict[dt.date, str]:
+    """The versions of the days' verdicts."""
+    return dict(connection.execute("SELECT day, version FROM judged_day ORDER BY day").fetchall())

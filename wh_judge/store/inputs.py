@@ -9,15 +9,56 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wh_judge.ingest import KST, TABLES, Batch, InputTable, Problem, file_name, files_of, read_file, read_table
+from wh_judge.inbox import ready_files, reject
+from wh_judge.ingest import (
+    KST,
+    TABLES,
+    Batch,
+    InputTable,
+    Problem,
+    file_name,
+    files_of,
+    input_path,
+    read_file,
+    read_table,
+)
+from wh_judge.settings import Settings
 from wh_judge.store import transaction
 from wh_judge.store.schema import number, one
+from wh_judge.store.versions import keep_replaced_turns, keep_versions
 
 _PROBLEM_SCHEMA = pa.schema([(name, pa.int64() if name == "line" else pa.string()) for name in Problem._fields])
 
 
+def bring_in(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[str]:
+    """Bring in the log files that are new or changed: those among the inputs, then those in the inbox.
+
+    A file in the inbox of which no row can be read is moved to its folder `rejected`.
+
+    Returns:
+        Names of the files that were brought in or rejected.
+    """
+    path = input_path(settings.inputs, TABLES["chat_turn"])
+    assert path is not None
+    done = ingest_log(connection, path)
+    for file in ready_files(settings.inbox):
+        name = file_name(settings.inbox, file)
+        if name not in ingest_files(connection, settings.inbox, [file]):
+            continue
+        done.append(name)
+        if not number(connection, "SELECT count(*) FROM turn_row WHERE file = ?", [name]):
+            reject(settings.inbox, file, read_problems(connection, TABLES["chat_turn"], name))
+            connection.execute("DELETE FROM log_file WHERE name = ?", [name])
+    return done
+
+
 def ingest_log(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
-    """Bring in the log files that are new or changed, in order of name; a file's rows replace those it had before.
+    """Bring in the files of a log that are new or changed; their names."""
+    return ingest_files(connection, path, files_of(path))
+
+
+def ingest_files(connection: duckdb.DuckDBPyConnection, path: Path, files: Sequence[Path]) -> list[str]:
+    """Bring in the files below `path` that are new or changed, in order; a file's rows replace those it had before.
 
     A file whose size and time of change are known is not read again. Each file is one transaction. A file that is gone
     leaves its turns behind, and so does one that can no longer be read, which becomes a problem.
@@ -26,7 +67,7 @@ def ingest_log(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
         Names of the files that were brought in.
     """
     done = []
-    for file in files_of(path):
+    for file in files:
         name = file_name(path, file)
         known = one(connection, "SELECT sha256, size, mtime_ns FROM log_file WHERE name = ?", [name])
         try:
@@ -66,6 +107,7 @@ def _keep_unreadable(connection: duckdb.DuckDBPyConnection, file: Path, name: st
 def _replace_file(connection: duckdb.DuckDBPyConnection, file: Path, name: str, facts: list[str | int]) -> None:
     arrival, table, normalised = number(connection, "SELECT nextval('arrival')"), TABLES["chat_turn"], 0
     connection.execute("CREATE OR REPLACE TEMP TABLE touched AS SELECT turn_id FROM turn_row WHERE file = ?", [name])
+    connection.execute("CREATE OR REPLACE TEMP TABLE old_turn AS SELECT * FROM turn_row WHERE file = ?", [name])
     connection.execute("DELETE FROM turn_row WHERE file = ?", [name])
     _forget_problems(connection, table, name)
     fields = ", ".join(f'"{column}" := "{column}"' for column in table.schema.names)
@@ -74,7 +116,7 @@ def _replace_file(connection: duckdb.DuckDBPyConnection, file: Path, name: str, 
         connection.execute(
             f"""INSERT INTO turn_row BY NAME
                 SELECT *, ? AS file, ? AS arrival, true AS is_current,
-                       md5_number(to_json(struct_pack({fields}))::VARCHAR) AS row_hash
+                       md5(to_json(struct_pack({fields}))::VARCHAR) AS row_hash
                 FROM batch""",
             [name, arrival],
         )
@@ -89,6 +131,7 @@ def _replace_file(connection: duckdb.DuckDBPyConnection, file: Path, name: str, 
                  GROUP BY turn_id HAVING count(*) > 1 OR NOT bool_or(is_current)) AS newest
            WHERE turn_row.turn_id = newest.turn_id"""
     )
+    keep_replaced_turns(connection)
     connection.execute("DROP TABLE touched")
     connection.execute("INSERT OR REPLACE INTO log_file VALUES (?, ?, ?, ?, ?, ?)", [name, *facts, arrival, normalised])
 
@@ -129,11 +172,14 @@ def is_known(connection: duckdb.DuckDBPyConnection, table: InputTable, path: Pat
     return row is not None and row[0] == signature(path)
 
 
-def read_problems(connection: duckdb.DuckDBPyConnection, table: InputTable | None = None) -> list[Problem]:
-    """What a person should look at in the files of a table, or of all."""
+def read_problems(
+    connection: duckdb.DuckDBPyConnection, table: InputTable | None = None, file: str | None = None
+) -> list[Problem]:
+    """What a person should look at in the files of a table, or in one file, or in all."""
     rows = connection.execute(
-        """SELECT * FROM rejected_rows WHERE "table" = $1 OR $1 IS NULL ORDER BY "table", file, line, reason""",
-        [table.name if table else None],
+        """SELECT * FROM rejected_rows WHERE ("table" = $1 OR $1 IS NULL) AND (file = $2 OR $2 IS NULL)
+           ORDER BY "table", file, line, reason""",
+        [table.name if table else None, file],
     ).fetchall()
     return [Problem(*row) for row in rows]
 
@@ -155,12 +201,5 @@ def replace_table(connection: duckdb.DuckDBPyConnection, table: InputTable, path
         connection.unregister("batch")
         _forget_problems(connection, table)
         _keep_problems(connection, batch.problems)
+        keep_versions(connection, table)
     return batch
-
-
-def table_version(connection: duckdb.DuckDBPyConnection, relation: str, order: str) -> str:
-    """Hash of the rows of a relation in the given order: equal exactly where the rows are."""
-    sql = f"SELECT md5(coalesce(string_agg(md5(to_json(r)::VARCHAR), '' ORDER BY {order}), '')) FROM ({relation}) AS r"
-    row = one(connection, sql)
-    assert row is not None
-    return str(row[0])

@@ -7,8 +7,8 @@ import duckdb
 import pyarrow as pa
 
 from wh_judge.model import TURN_SCHEMA
-from wh_judge.store.inputs import table_version
 from wh_judge.store.schema import arrow, names, number
+from wh_judge.store.versions import table_version
 
 
 def read_turns(connection: duckdb.DuckDBPyConnection, day: dt.date) -> pa.Table:

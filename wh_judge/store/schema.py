@@ -6,7 +6,15 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from wh_judge.model import CARD_SCHEMA, GOLD_SCHEMA, LEXICON_SCHEMA, TURN_SCHEMA, UNJUDGED_SCHEMA, VERDICT_SCHEMA
+from wh_judge.model import (
+    CARD_SCHEMA,
+    GOLD_SCHEMA,
+    LEXICON_SCHEMA,
+    TURN_SCHEMA,
+    UNJUDGED_SCHEMA,
+    USED_SCHEMA,
+    VERDICT_SCHEMA,
+)
 
 
 def _type(kind: pa.DataType) -> str:
@@ -45,13 +53,21 @@ def _columns(schema: pa.Schema) -> str:
     return ", ".join(f'"{f.name}" {_type(f.type)}{"" if f.nullable else " NOT NULL"}' for f in schema)
 
 
+_VERDICT_ROW = f"""
+    day DATE NOT NULL, {_columns(VERDICT_SCHEMA)}, turn_version VARCHAR NOT NULL, card_version VARCHAR NOT NULL,
+    settings_version VARCHAR NOT NULL, code_version VARCHAR NOT NULL,
+    {_columns(pa.schema([f for f in USED_SCHEMA if f.name != "turn_id"]))},
+    row_hash VARCHAR NOT NULL, run_id VARCHAR NOT NULL, written_at TIMESTAMPTZ NOT NULL"""
+"""A verdict with the versions of exactly the inputs that decided it. `row_hash` covers all but itself, the run and the
+time, so that it does not depend on the way by which a verdict came about."""
+
 DDL = f"""
 CREATE SEQUENCE IF NOT EXISTS arrival;
 CREATE TABLE IF NOT EXISTS log_file (
     name VARCHAR PRIMARY KEY, sha256 VARCHAR, size BIGINT, mtime_ns BIGINT, arrival BIGINT, normalised BIGINT);
 CREATE TABLE IF NOT EXISTS turn_row (
     {_columns(TURN_SCHEMA)}, day DATE NOT NULL, file VARCHAR NOT NULL, line BIGINT NOT NULL, arrival BIGINT NOT NULL,
-    is_current BOOLEAN NOT NULL, row_hash UHUGEINT NOT NULL);
+    is_current BOOLEAN NOT NULL, row_hash VARCHAR NOT NULL);
 CREATE OR REPLACE VIEW chat_turn AS SELECT * EXCLUDE (arrival, is_current, row_hash) FROM turn_row WHERE is_current;
 CREATE TABLE IF NOT EXISTS input_file ("table" VARCHAR PRIMARY KEY, signature VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS character_card ({_columns(CARD_SCHEMA)}, version VARCHAR NOT NULL);
@@ -67,12 +83,31 @@ CREATE OR REPLACE VIEW rejected_rows AS
            'turn_id ' || old.turn_id || ' is replaced by the row in ' || new.file || ':' || new.line, NULL
     FROM turn_row AS old JOIN turn_row AS new USING (turn_id)
     WHERE NOT old.is_current AND new.is_current;
-CREATE TABLE IF NOT EXISTS verdict (
-    day DATE NOT NULL, {_columns(VERDICT_SCHEMA)}, card_version VARCHAR NOT NULL, lexicon_version VARCHAR NOT NULL,
-    settings_version VARCHAR NOT NULL, code_version VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS turn_history (
+    {_columns(TURN_SCHEMA)}, day DATE NOT NULL, row_hash VARCHAR NOT NULL, until_at TIMESTAMPTZ NOT NULL);
+CREATE TABLE IF NOT EXISTS card_history (
+    {_columns(CARD_SCHEMA)}, version VARCHAR NOT NULL, valid_from TIMESTAMPTZ NOT NULL);
+CREATE TABLE IF NOT EXISTS lexicon_history (
+    version VARCHAR NOT NULL, position BIGINT NOT NULL, {_columns(LEXICON_SCHEMA)}, valid_from TIMESTAMPTZ NOT NULL);
+CREATE TABLE IF NOT EXISTS settings_history (
+    version VARCHAR PRIMARY KEY, endings VARCHAR[] NOT NULL, valid_from TIMESTAMPTZ NOT NULL);
+CREATE TABLE IF NOT EXISTS verdict_row ({_VERDICT_ROW});
+CREATE TABLE IF NOT EXISTS verdict_closed ({_VERDICT_ROW}, until_run VARCHAR NOT NULL, until_at TIMESTAMPTZ NOT NULL);
+CREATE OR REPLACE VIEW verdict AS SELECT * EXCLUDE (row_hash, run_id, written_at) FROM verdict_row;
+CREATE OR REPLACE VIEW verdict_history AS
+    SELECT * EXCLUDE row_hash FROM verdict_closed
+    UNION ALL BY NAME SELECT *  EXCLUDE row_hash, NULL::VARCHAR AS until_run, NULL::TIMESTAMPTZ AS until_at
+    FROM verdict_row;
+CREATE TABLE IF NOT EXISTS outcome (day DATE NOT NULL, turn_id VARCHAR NOT NULL, checks VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS verdict_change (
+    day DATE NOT NULL, turn_id VARCHAR NOT NULL, run_id VARCHAR NOT NULL, changed_at TIMESTAMPTZ NOT NULL,
+    verdict_before VARCHAR, verdict_after VARCHAR, fields_before JSON, fields_after JSON,
+    inputs VARCHAR[] NOT NULL, cells VARCHAR[] NOT NULL);
 CREATE TABLE IF NOT EXISTS unjudged (day DATE NOT NULL, {_columns(UNJUDGED_SCHEMA)});
 CREATE TABLE IF NOT EXISTS judged_day (
-    day DATE PRIMARY KEY, inputs VARCHAR NOT NULL, version VARCHAR NOT NULL, run_id VARCHAR NOT NULL);
+    day DATE PRIMARY KEY, inputs VARCHAR NOT NULL, lexicon_version VARCHAR NOT NULL, version VARCHAR NOT NULL,
+    run_id VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS failed_day (day DATE PRIMARY KEY, inputs VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS validation (
     day DATE NOT NULL, code VARCHAR NOT NULL, looked_at BIGINT NOT NULL, passed BIGINT NOT NULL,
     failed BIGINT NOT NULL, not_applicable BIGINT NOT NULL, run_id VARCHAR NOT NULL);
@@ -85,7 +120,9 @@ CREATE TABLE IF NOT EXISTS evaluation (
 CREATE TABLE IF NOT EXISTS publication (state VARCHAR NOT NULL);
 """
 """`turn_row` keeps every row of every log file; `chat_turn` shows, for each turn_id, the row that arrived last.
-`publication` has one row: what the newest snapshot was made from."""
+What a file brought before is kept in `turn_history`, as are all versions of cards, lexicon and settings. `verdict_row`
+holds the verdicts in force, `verdict_closed` those that were replaced; `outcome` has, for each verdict, one letter per
+validation: P passed, N not applicable. `publication` has one row: what the newest snapshot was made from."""
 
 PUBLISHED = {
     "chat_turn": "day, length(turn_id), turn_id",
@@ -95,6 +132,8 @@ PUBLISHED = {
     "rejected_rows": '"table", file, line, reason',
     "verdict": "day, length(turn_id), turn_id",
     "unjudged": "day, length(turn_id), turn_id",
+    "verdict_history": "day, length(turn_id), turn_id, written_at",
+    "verdict_change": "changed_at, day, length(turn_id), turn_id",
     "judged_day": "day",
     "validation": "day, code",
     "failed_row": "day, code, turn_id, reason",

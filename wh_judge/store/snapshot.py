@@ -8,8 +8,8 @@ from pathlib import Path
 import duckdb
 
 from wh_judge.store import transaction
-from wh_judge.store.inputs import table_version
 from wh_judge.store.schema import PUBLISHED, number, one
+from wh_judge.store.versions import table_version
 
 CURRENT = "current"
 """The file that names the newest snapshot."""

@@ -8,7 +8,7 @@ Here does not belong: the kernel (a validation never calls it), files, tables an
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from wh_judge.validations.claim import claim_from_record, typed_evidence
 from wh_judge.validations.evidence import EVIDENCE_FIELD, EVIDENCE_VALUE
@@ -23,11 +23,13 @@ __all__ = [
     "VALIDATIONS",
     "Failure",
     "Log",
+    "Outcomes",
     "Validation",
     "ValidationResult",
     "claim_from_record",
     "typed_evidence",
     "validate",
+    "validate_each",
 ]
 
 VALIDATIONS: tuple[Validation, ...] = (
@@ -50,9 +52,25 @@ MODEL_OUTPUT: tuple[Validation, ...] = tuple(validation for validation in VALIDA
 """Those that are also run alone, on what a language model returns for one turn."""
 
 
+class Outcomes(NamedTuple):
+    """What the validations say."""
+
+    results: list[ValidationResult]
+    """One per validation, in their order, each over all claims."""
+    letters: list[str]
+    """One text per claim, in their order, with one letter per validation: P passed, F failed, N not applicable."""
+
+
 def validate(
     claims: Iterable[Mapping[str, Any]], log: Log, validations: Sequence[Validation] = VALIDATIONS
 ) -> list[ValidationResult]:
+    """Hold every claim against the log: the results of `validate_each`."""
+    return validate_each(claims, log, validations).results
+
+
+def validate_each(
+    claims: Iterable[Mapping[str, Any]], log: Log, validations: Sequence[Validation] = VALIDATIONS
+) -> Outcomes:
     """Hold every claim against the log.
 
     Args:
@@ -62,22 +80,29 @@ def validate(
         validations: those to run.
 
     Returns:
-        One result per validation, in their order, each over all n claims.
+        One result per validation, and one text of letters per claim.
     """
     judges = [validation.judge for validation in validations]
     skipped = [0] * len(judges)
     failures: list[list[Failure]] = [[] for _ in judges]
     first_rows: dict[str, int] = {}
+    letters: list[str] = []
     row = 0
     for row, claim in enumerate(claims, start=1):
         subject = Subject(row, claim, log, first_rows)
+        found = ""
         for place, judge in enumerate(judges):
             reasons = judge(subject)
             if reasons is None:
                 skipped[place] += 1
+                found += "N"
             elif reasons:
                 failures[place].append(Failure(named(subject.turn_id), row, joined(reasons)))
-    return [
+                found += "F"
+            else:
+                found += "P"
+        letters.append(found)
+    results = [
         ValidationResult(
             number=validation.number,
             code=validation.code,
@@ -91,3 +116,4 @@ def validate(
         )
         for place, validation in enumerate(validations)
     ]
+    return Outcomes(results, letters)

@@ -1,7 +1,7 @@
 """What a validation is, what it reports, and how a reason shows a value that may be anything."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from wh_judge.text import nfc
@@ -68,6 +68,18 @@ class ValidationResult:
     def ok(self) -> bool:
         """Nothing failed."""
         return not self.failed
+
+    def joined(self, *others: "ValidationResult") -> "ValidationResult":
+        """This result and those of the same validation over other claims, as one."""
+        all_of = [self, *others]
+        return replace(
+            self,
+            looked_at=sum(result.looked_at for result in all_of),
+            passed=sum(result.passed for result in all_of),
+            failed=sum(result.failed for result in all_of),
+            not_applicable=sum(result.not_applicable for result in all_of),
+            failures=tuple(failure for result in all_of for failure in result.failures),
+        )
 
 
 def named(turn_id: Any) -> str | None:

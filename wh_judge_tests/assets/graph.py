@@ -52,7 +52,8 @@ class Ran:
 
     def metadata(self, asset: str, run: object) -> dict[str, Any]:
         """The values of what an asset's materialisation carries."""
-        [event] = self.runs[str(run)].asset_materializations_for_node(asset)
+        events = self.runs[str(run)].get_asset_materialization_events()
+        [event] = [e.materialization for e in events if e.asset_key == dg.AssetKey(asset)]
         return {name: value.value for name, value in event.metadata.items()}
 
     def check(self, asset: str, name: str, run: object) -> dg.AssetCheckEvaluation:

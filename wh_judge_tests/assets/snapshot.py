@@ -6,14 +6,14 @@ from typing import Any
 
 import dagster as dg
 
-from wh_judge.automation import JOBS
+from wh_judge.automation import JOBS, SCHEDULES, SENSORS
 from wh_judge.definitions import build_definitions
 
 FILE = Path(__file__).with_name("graph.json")
 
 
 def described() -> dict[str, Any]:
-    """Keys, dependencies, groups, kinds, owners, pools, partitions and checks, by asset; and the jobs."""
+    """Keys, dependencies, groups, kinds, owners, pools, partitions and checks, by asset; what runs them, and when."""
     definitions = build_definitions()
     graph = definitions.resolve_asset_graph()
     assets = {}
@@ -28,7 +28,7 @@ def described() -> dict[str, Any]:
             "pools": sorted(node.pools or ()),
             "partitions": _partitions(node.partitions_def),
             "partitions_a_run": policy.max_partitions_per_run if policy else None,
-            "automated": node.automation_condition is not None,
+            "automated": node.automation_condition and node.automation_condition.get_label(),
             "columns": _columns(node.metadata),
             "checks": {
                 check.name: {
@@ -40,9 +40,9 @@ def described() -> dict[str, Any]:
         }
     return {
         "assets": assets,
-        "jobs": {job.name: sorted(key.to_user_string() for key in job.selection.resolve(graph)) for job in JOBS},
-        "schedules": sorted(schedule.name for schedule in definitions.schedules or ()),
-        "sensors": sorted(sensor.name for sensor in definitions.sensors or ()),
+        "jobs": {job.name: _steps(job, graph) for job in JOBS},
+        "schedules": {schedule.name: schedule.cron_schedule for schedule in SCHEDULES},
+        "sensors": {sensor.name: sensor.minimum_interval_seconds for sensor in SENSORS},
     }
 
 
@@ -51,6 +51,13 @@ def _partitions(partitions: dg.PartitionsDefinition[Any] | None) -> str | None:
         return None
     assert isinstance(partitions, dg.DailyPartitionsDefinition)
     return f"daily, {partitions.timezone}, end_offset {partitions.end_offset}"
+
+
+def _steps(job: Any, graph: Any) -> list[str]:
+    """The assets that a job materialises, or its ops."""
+    if isinstance(job, dg.JobDefinition):
+        return [f"op {node.name}" for node in job.nodes]
+    return sorted(key.to_user_string() for key in job.selection.resolve(graph))
 
 
 def _columns(metadata: Any) -> list[str] | None:

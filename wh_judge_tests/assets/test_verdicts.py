@@ -97,6 +97,7 @@ def test_the_data_version_is_that_of_the_day(ran: Ran) -> None:
         str(day): (event.tags or {})["dagster/data_version"]
         for day in DAYS
         for event in ran.runs[str(day)].asset_materializations_for_node("verdicts")
+        if event.asset_key == dg.AssetKey("verdicts")
     }
     assert found == expected
 
@@ -132,8 +133,7 @@ class Failed(NamedTuple):
     after: dict[str, Table]
 
 
-# The package has an asset of that name.
-MODULE = importlib.import_module("wh_judge.assets.verdicts")
+MODULE = importlib.import_module("wh_judge.day")
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +149,9 @@ def failed(ran: Ran, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faile
             before = tables(connection)
         with pytest.MonkeyPatch.context() as monkeypatch:
             monkeypatch.setattr(MODULE, "judge", lambda *inputs: spoilt(judge(*inputs)))
-            result = graph.materialize(["verdicts", "gold_agreement", "model_divergence", "published"], DAY_2)
+            result = graph.materialize(
+                ["verdicts", "verdict_changes", "gold_agreement", "model_divergence", "published"], DAY_2
+            )
         with graph.house.warehouse() as connection:
             after = tables(connection)
         yield Failed(graph, result, before, after)
@@ -209,10 +211,12 @@ def test_a_judge_that_breaks_down_leaves_the_day_as_it_was(copy: Ran, monkeypatc
     def breaks(*_inputs: object) -> Judgement:
         raise RecursionError("too deep")
 
+    copy.house.cards(CARDS[0].model_copy(update={"first_person": "저"}), *CARDS[1:])
+    copy.run("inputs")
     with copy.house.warehouse() as connection:
         before = tables(connection, runs=True)
     monkeypatch.setattr(MODULE, "judge", breaks)
-    result = copy.materialize(["verdicts"], DAY_2)
+    result = copy.materialize(["verdicts", "verdict_changes"], DAY_2)
     assert not result.success
     assert checks(result) == {}
     with copy.house.warehouse() as connection:

@@ -12,9 +12,10 @@ from wh_judge.ingest import TABLES
 from wh_judge.judge import Judgement, judge
 from wh_judge.model import UNJUDGED_SCHEMA, VERDICT_SCHEMA
 from wh_judge.rules import RuleSettings, rules_version
-from wh_judge.store import days
-from wh_judge.store.days import judged_versions, read_inputs, read_unjudged, read_verdicts, stale_days
+from wh_judge.store import plan
+from wh_judge.store.days import judged_versions, read_log, read_unjudged, read_verdicts
 from wh_judge.store.inputs import ingest_log, replace_table
+from wh_judge.store.plan import plan_day, read_inputs
 from wh_judge.validations import VALIDATIONS
 from wh_judge.validations.summary import SUMMARY
 from wh_judge_tests.builders import card, turn
@@ -103,16 +104,16 @@ def test_a_changed_lexicon_makes_every_day_stale(
     assert house.stale(warehouse) == DAYS
 
 
-def test_other_endings_make_every_day_stale(warehouse: Connection) -> None:
-    settings = RuleSettings()
-    assert stale_days(warehouse, settings) == []
-    assert stale_days(warehouse, RuleSettings(endings=settings.endings[:-1])) == DAYS
+def test_other_endings_make_every_day_stale(warehouse: Connection, house: House) -> None:
+    assert house.stale(warehouse) == []
+    house.options["endings"] = RuleSettings().endings[:-1]
+    assert house.stale(warehouse) == DAYS
 
 
 def test_another_version_of_the_rules_makes_every_day_stale(
     warehouse: Connection, house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(days, "rules_version", lambda: "other")
+    monkeypatch.setattr(plan, "rules_version", lambda: "other")
     assert house.stale(warehouse) == DAYS
 
 
@@ -173,7 +174,7 @@ def test_the_verdicts_of_a_day_whose_turns_are_gone_go_too(warehouse: Connection
 @pytest.mark.parametrize("order", [(2, 1, 0), (1, 2, 0), (2, 0, 1)])
 def test_days_may_be_judged_in_any_order(order: tuple[int, ...], warehouse: Connection, house: House) -> None:
     expected = tables(warehouse)
-    for name in ("verdict", "unjudged", "judged_day", "validation"):
+    for name in ("verdict_row", "unjudged", "outcome", "judged_day", "validation"):
         warehouse.execute(f"DELETE FROM {name}")
     for day in order:
         house.judge(warehouse, DAYS[day])
@@ -199,14 +200,14 @@ def test_files_may_come_one_by_one_with_every_day_judged_in_between(house: House
 def test_a_day_that_is_judged_twice_changes_nothing(warehouse: Connection, house: House) -> None:
     before = tables(warehouse, runs=True)
     result = house.judge(warehouse, DAY_2, "second")
-    assert (result.committed, result.changed) == (True, False)
+    assert (result.committed, result.written) == (True, 0)
     assert tables(warehouse, runs=True) == before, "not even the run that it came from"
 
 
 def test_a_day_that_changed_says_which_run_changed_it(warehouse: Connection, house: House) -> None:
     replace_cards(warehouse, house, "C-3", honorific_rule="존댓말")
     result = house.judge(warehouse, DAY_3, "second")
-    assert (result.committed, result.changed) == (True, True)
+    assert (result.committed, result.written) == (True, 2)
     assert rows(warehouse, "SELECT day, run_id FROM judged_day ORDER BY day") == [
         (DAY_1, f"first {DAY_1}"),
         (DAY_2, f"first {DAY_2}"),
@@ -215,10 +216,14 @@ def test_a_day_that_changed_says_which_run_changed_it(warehouse: Connection, hou
 
 
 def test_equal_verdicts_from_other_inputs_count_as_judged(warehouse: Connection, house: House) -> None:
+    """The verdict is written, since it names the version of its turn, and has not changed."""
     house.log(str(DAY_3), turn("T-11", turn_at=at(3, 59), session_id="S-back", named_entities=["하늘"]), *LOG.day_3[1:])
     ingest_log(warehouse, house.turns)
     assert house.stale(warehouse) == [DAY_3]
-    assert not house.judge(warehouse, DAY_3).changed
+    before = read_verdicts(warehouse, DAY_3)
+    result = house.judge(warehouse, DAY_3)
+    assert (result.written, result.changes) == (1, [])
+    assert read_verdicts(warehouse, DAY_3) == before
     assert house.stale(warehouse) == []
 
 
@@ -232,13 +237,25 @@ def test_a_day_s_version_is_that_of_its_rows(warehouse: Connection, house: House
 
 
 def test_verdicts_keep_what_they_were_judged_by(warehouse: Connection) -> None:
-    [row] = rows(
+    found = rows(
         warehouse,
-        """SELECT DISTINCT card_version = character_card.version, lexicon_version, settings_version, code_version
-           FROM verdict JOIN character_card USING (character_id)""",
+        """SELECT DISTINCT card_version = character_card.version, turn_version = turn_row.row_hash,
+                  settings_version, code_version
+           FROM verdict JOIN character_card USING (character_id) JOIN turn_row USING (turn_id)""",
     )
-    endings = "endings=" + ",".join(RuleSettings().endings)
-    assert row == (True, read_inputs(warehouse, DAY_1, RuleSettings()).lexicon_version, endings, rules_version())
+    assert found == [(True, True, "endings=" + ",".join(RuleSettings().endings), rules_version())]
+
+
+def test_verdicts_keep_the_lexicon_rows_and_the_mentions_that_they_rest_on(warehouse: Connection) -> None:
+    sql = "SELECT turn_id, lexicon_rows, mentions FROM verdict WHERE lexicon_rows <> [] OR mentions <> [] ORDER BY ALL"
+    politics, dice = {"term": "선거", "topic": "현실 정치"}, {"term": "주사위", "topic": "도박"}
+    assert rows(warehouse, sql) == [
+        ("T-12", [], [{"entity": "하늘", "turn_id": "T-11"}]),
+        ("T-15", [politics], []),
+        ("T-18", [{"term": "축제", "topic": "행사"}, dice], []),
+        ("T-6", [], [{"entity": "하늘", "turn_id": "T-4"}]),
+        ("T-7", [politics], []),
+    ]
 
 
 def test_every_validation_of_a_day_is_kept(warehouse: Connection) -> None:
@@ -250,7 +267,7 @@ def test_a_day_that_fails_keeps_its_old_verdicts(warehouse: Connection, house: H
     replace_cards(warehouse, house, "C-1", first_person="저")
     before = tables(warehouse)
     result = house.judge(warehouse, DAY_2, "bad", change=spoilt)
-    assert (result.committed, result.changed) == (False, False)
+    assert (result.committed, result.written) == (False, 0)
     assert [entry.code for entry in result.validations if not entry.ok] == [SUMMARY.code]
     after = tables(warehouse)
     for name in ("verdict", "unjudged", "judged_day"):
@@ -265,6 +282,7 @@ def test_a_day_that_fails_stays_stale(warehouse: Connection, house: House) -> No
 
 
 def test_the_failing_rows_are_kept_for_inspection(warehouse: Connection, house: House) -> None:
+    replace_cards(warehouse, house, "C-1", first_person="저")
     house.judge(warehouse, DAY_2, "bad", change=spoilt)
     [(day, code, turn_id, reason, verdict, run_id)] = rows(warehouse, "SELECT * FROM failed_row")
     assert (day, code, turn_id, run_id) == (DAY_2, SUMMARY.code, "T-7", "bad")
@@ -277,7 +295,9 @@ def test_the_failing_rows_are_kept_for_inspection(warehouse: Connection, house: 
 
 def test_failing_rows_go_when_the_day_succeeds(warehouse: Connection, house: House) -> None:
     before = tables(warehouse)
-    house.judge(warehouse, DAY_2, "bad", change=spoilt)
+    replace_cards(warehouse, house, "C-1", first_person="저")
+    assert not house.judge(warehouse, DAY_2, "bad", change=spoilt).committed
+    replace_cards(warehouse, house)
     assert house.judge(warehouse, DAY_2).committed
     assert tables(warehouse) == before
 
@@ -312,7 +332,7 @@ def test_a_validation_that_breaks_down_leaves_everything_as_it_was(warehouse: Co
     assert house.judge(warehouse, DAY_2).committed
 
 
-def test_validations_see_the_rows_as_they_were_written(warehouse: Connection, house: House) -> None:
+def test_validations_see_the_rows_as_they_were_written(new_house: House) -> None:
     judgements: list[Judgement] = []
     seen: list[pa.Table] = []
 
@@ -320,9 +340,11 @@ def test_validations_see_the_rows_as_they_were_written(warehouse: Connection, ho
         judgements.append(judgement)
         return judgement
 
-    house.judge(warehouse, DAY_2, change=note, seen=seen.append)
-    assert seen == [judgements[0].verdicts]
-    assert read_verdicts(warehouse, DAY_2) == judgements[0].verdicts
+    with new_house.warehouse() as connection:
+        new_house.bring_in(connection)
+        new_house.judge(connection, DAY_2, change=note, seen=seen.append)
+        assert seen == [judgements[0].verdicts]
+        assert read_verdicts(connection, DAY_2) == judgements[0].verdicts
 
 
 def test_verdicts_are_read_in_turn_order_in_their_schema(warehouse: Connection) -> None:
@@ -332,16 +354,23 @@ def test_verdicts_are_read_in_turn_order_in_their_schema(warehouse: Connection) 
     assert read_unjudged(warehouse, DAY_1).schema == UNJUDGED_SCHEMA
 
 
-def test_a_day_is_judged_from_its_own_cards_and_the_mentions_that_it_asks_for(warehouse: Connection) -> None:
-    inputs = read_inputs(warehouse, DAY_2, RuleSettings())
-    assert inputs.cards["character_id"].to_pylist() == ["C-1", "C-2"]
-    mentions = [(row["session_id"], row["entity"], row["turn_id"]) for row in inputs.earlier.to_pylist()]
-    assert mentions == [("S-back", "하늘", "T-11"), ("S-recall", "하늘", "T-4")]
-    assert read_inputs(warehouse, DAY_1, RuleSettings()).earlier.num_rows == 0
+def test_a_day_is_judged_from_its_own_cards_and_the_mentions_that_it_asks_for(new_house: House) -> None:
+    with new_house.warehouse() as connection:
+        new_house.bring_in(connection)
+        plan_day(connection, DAY_2, RuleSettings())
+        [inputs] = read_inputs(connection)
+        assert inputs.cards["character_id"].to_pylist() == ["C-1", "C-2"]
+        mentions = [(row["session_id"], row["entity"], row["turn_id"]) for row in inputs.earlier.to_pylist()]
+        assert mentions == [("S-back", "하늘", "T-11"), ("S-recall", "하늘", "T-4")]
+        plan_day(connection, DAY_1, RuleSettings())
+        assert [each.earlier.num_rows for each in read_inputs(connection)] == [0]
 
 
-def test_turns_of_other_days_that_are_cited_are_there_for_the_validations(warehouse: Connection) -> None:
-    inputs = read_inputs(warehouse, DAY_2, RuleSettings())
-    judgement = judge(inputs.turns, inputs.cards, inputs.lexicon, inputs.settings, inputs.earlier)
-    log = days.read_log(warehouse, inputs, judgement)
+def test_turns_of_other_days_that_are_cited_are_there_for_the_validations(new_house: House) -> None:
+    with new_house.warehouse() as connection:
+        new_house.bring_in(connection)
+        day = plan_day(connection, DAY_2, RuleSettings())
+        [inputs] = read_inputs(connection)
+        judgement = judge(inputs.turns, inputs.cards, inputs.lexicon, day.settings, inputs.earlier)
+        log = read_log(connection, day, inputs, judgement)
     assert set(log.turns) == {"T-4", "T-6", "T-7", "T-8", "T-9", "T-10", "T-11", "T-12"}

@@ -11,7 +11,8 @@ import pytest
 from wh_judge import ingest
 from wh_judge.ingest import TABLES, Batch, InputTable, read_file
 from wh_judge.store import inputs, open_warehouse
-from wh_judge.store.inputs import ingest_log, is_known, read_problems, replace_table, table_version
+from wh_judge.store.inputs import ingest_log, is_known, read_problems, replace_table
+from wh_judge.store.versions import table_version
 from wh_judge_tests.builders import card, turn
 from wh_judge_tests.house import CARDS, DAY_1, DAY_2, DAY_3, LOG, House, at, rows, tables
 

@@ -12,7 +12,7 @@ from wh_judge.store.inputs import ingest_log
 from wh_judge.store.schema import PUBLISHED
 from wh_judge.store.snapshot import Snapshot, is_published, publish
 from wh_judge_tests.builders import turn
-from wh_judge_tests.house import DAY_2, House, at, rows, spoilt, tables
+from wh_judge_tests.house import CARDS, DAY_2, House, at, rows, spoilt, tables
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -123,7 +123,7 @@ def test_an_open_snapshot_stays_readable_when_it_is_dropped(warehouse: Connectio
 def test_other_processes_read_while_the_warehouse_is_open_for_writing(warehouse: Connection, folder: Path) -> None:
     path = publish(warehouse, folder, keep=5).path
     warehouse.execute("BEGIN")
-    warehouse.execute("DELETE FROM verdict")
+    warehouse.execute("DELETE FROM verdict_row")
     code = "import duckdb, sys; print(duckdb.connect(sys.argv[1], read_only=True).sql('FROM verdict').count('*'))"
     reader = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
     assert (reader.returncode, "16" in reader.stdout) == (0, True), reader.stderr
@@ -173,8 +173,10 @@ def test_after_publication_everything_is_published(warehouse: Connection, folder
 
 
 def test_a_failing_day_is_not_published_yet(warehouse: Connection, house: House, folder: Path) -> None:
+    house.cards(CARDS[0].model_copy(update={"first_person": "저"}), *CARDS[1:])
+    house.bring_in(warehouse)
     publish(warehouse, folder, keep=5)
-    house.judge(warehouse, DAY_2, "bad", change=spoilt)
+    assert not house.judge(warehouse, DAY_2, "bad", change=spoilt).committed
     assert not is_published(warehouse, folder)
 
 

@@ -1,0 +1,43 @@
+"""`wh-judge stale`"""
+
+import json
+import sys
+
+import click
+
+from wh_judge.settings import load_settings
+
+
+@click.command(name="stale")
+@click.option("--inputs", type=click.Path(), help="Folder of cards, lexicon, turns and gold [WH_JUDGE_INPUTS].")
+@click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(inputs: str | None, data: str | None, as_json: bool) -> None:
+    """List the days that no longer follow from their inputs, and because of what.
+
+    What stands in the warehouse is compared; inputs that changed since they were read are named, not read.
+
+    \b
+    Example:
+      wh-judge stale
+    """
+    from wh_judge.run import unread_inputs
+    from wh_judge.store import open_warehouse
+    from wh_judge.store.stale import find_stale
+
+    settings = load_settings(inputs=inputs, data=data)
+    with open_warehouse(settings.warehouse) as connection:
+        stale = find_stale(connection, settings.rules, settings.card_as_of)
+        unread = unread_inputs(connection, settings)
+    if as_json:
+        days = [{"day": str(entry.day), "causes": list(entry.causes), "failed": entry.failed} for entry in stale]
+        click.echo(json.dumps({"stale": days, "inputs_not_read": unread}, ensure_ascii=False, indent=2))
+    else:
+        for entry in stale:
+            failed = "  (a validation failed on just these inputs)" if entry.failed else ""
+            click.echo(f"{entry.day}  {'; '.join(entry.causes)}{failed}")
+        for name in unread:
+            click.echo(f"{name} changed since it was read; wh-judge run reads it", err=True)
+        if not stale and not unread:
+            click.echo("nothing is stale", err=True)
+    sys.exit(int(bool(stale or unread)))

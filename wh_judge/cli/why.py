@@ -1,0 +1,90 @@
+"""`wh-judge why`"""
+
+import json
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from wh_judge.settings import load_settings
+
+
+@click.command(name="why")
+@click.argument("turn_id")
+@click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(turn_id: str, data: str | None, as_json: bool) -> None:
+    """Show why a turn has its verdict, and why it changed.
+
+    Its evidence, its checks, its earlier versions, and the cause of each change.
+
+    \b
+    Example:
+      wh-judge why T-48
+    """
+    from wh_judge.store import open_warehouse
+    from wh_judge.store.why import why
+
+    with open_warehouse(load_settings(data=data).warehouse) as connection:
+        known = why(connection, turn_id)
+    if as_json:
+        click.echo(json.dumps(known, ensure_ascii=False, indent=2))
+    else:
+        _print(known, turn_id, Console())
+
+
+def _print(known: dict[str, Any], turn_id: str, console: Console) -> None:
+    turn, verdict = known["turn"], known["verdict"]
+    if turn:
+        console.print(
+            f"[bold]{escape(turn_id)}[/bold]  {turn['turn_at']}  {escape(turn['character_id'])}  "
+            f"{escape(turn['model_id'])}  session {escape(turn['session_id'])}"
+        )
+        console.print(f"  user   {escape(str(turn['user_message']))}\n  reply  {escape(str(turn['reply_text']))}")
+    if known["not_judged"]:
+        console.print(f"[bold yellow]Not judged[/bold yellow]: {escape(known['not_judged'])}")
+    if verdict:
+        console.print(f"\n[bold]{verdict['verdict']}[/bold]  {escape(verdict['summary'])}")
+        if verdict["hedge"]:
+            console.print(f"  {escape(verdict['hedge'])}")
+        table = Table("source", "field", "value", title="Evidence", title_justify="left", title_style="bold")
+        for row in verdict["evidence"]:
+            field = f"{row['agg']}({row['field']})" if row.get("agg") else row["field"]
+            table.add_row(row["source"], field, escape(json.dumps(row["value"], ensure_ascii=False)))
+        console.print(table)
+        inputs = verdict["inputs"]
+        console.print(
+            f"[bold]Judged from[/bold]  turn {inputs['turn_version'][:12]}, card {inputs['card_version'][:12]}, "
+            f"{inputs['settings_version']}, code {inputs['code_version']}"
+        )
+        for row in inputs["lexicon_rows"]:
+            console.print(f"  lexicon row {escape(row['term'])} -> {escape(row['topic'])}")
+        for row in inputs["mentions"]:
+            console.print(f"  {escape(row['entity'])} was named in {escape(row['turn_id'])}")
+        console.print(f"  written {verdict['written_at']} by run {verdict['run_id']}")
+    if known["checks"]:
+        console.print("[bold]Checks[/bold]")
+        for code, outcome in known["checks"].items():
+            console.print(f"  {outcome:<15}{code}")
+    if known["skipped"]:
+        console.print(f"[bold]Not compared[/bold]  {', '.join(known['skipped'])}")
+    for version in known["earlier_versions"]:
+        console.print(
+            f"[bold]Earlier[/bold]  {version['verdict']}  from {version['written_at']} (run {version['run_id'][:8]})"
+            f" to {version['until_at']} (run {version['until_run'][:8]})"
+        )
+    for change in known["changes"]:
+        console.print(f"[bold]Changed[/bold]  {told(change)}", soft_wrap=True)
+
+
+def told(change: dict[str, Any]) -> str:
+    """A change in one line: the verdicts, the fields where the verdict stayed, the cause, the run."""
+    before, after = change["verdict_before"] or "no verdict", change["verdict_after"] or "no verdict"
+    if before == after:
+        old, new = change["fields_before"], change["fields_after"]
+        what = f"{after}, other {', '.join(name for name in new if old[name] != new[name])}"
+    else:
+        what = f"{before} -> {after}"
+    return f"{what}  because of {escape('; '.join(change['cells']))}  (run {change['run_id'][:8]})"

@@ -1,0 +1,63 @@
+"""One day, from its plan to its commit: judge what must be judged again, validate it, replace it. No Dagster."""
+
+import datetime as dt
+from collections.abc import Callable
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from wh_judge.judge import Judgement, judge
+from wh_judge.settings import Settings
+from wh_judge.store.days import DayResult, read_log, replace_day
+from wh_judge.store.plan import DayInputs, DayPlan, plan_day, read_inputs
+from wh_judge.validations import Outcomes, claim_from_record, validate_each
+
+
+def judge_day(
+    connection: duckdb.DuckDBPyConnection,
+    day: dt.date,
+    settings: Settings,
+    holds: Callable[[pa.Table], bool],
+    run_id: str,
+) -> DayResult:
+    """Bring the day's verdicts up to date with the warehouse.
+
+    Args:
+        connection: the warehouse.
+        day: the day.
+        settings: the rules' settings, and which version of a card a turn is judged by.
+        holds: given all verdicts of the day as they will be committed, whether all holds that is not a validation.
+        run_id: the run that the verdicts are written by.
+    """
+    plan = plan_day(connection, day, settings.rules, settings.card_as_of)
+    inputs = read_inputs(connection)
+    judgements = [judge(each.turns, each.cards, each.lexicon, plan.settings, each.earlier) for each in inputs]
+
+    def validate(written: pa.Table, all_rows: pa.Table) -> tuple[Outcomes, bool]:
+        return _validate(connection, plan, list(zip(inputs, judgements, strict=True)), written), holds(all_rows)
+
+    return replace_day(connection, plan, judgements, validate, run_id)
+
+
+def _validate(
+    connection: duckdb.DuckDBPyConnection,
+    plan: DayPlan,
+    parts: list[tuple[DayInputs, Judgement]],
+    written: pa.Table,
+) -> Outcomes:
+    """Validate the rows against what they were judged from; one part is all, but where cards have several versions."""
+    outcomes = []
+    for inputs, judgement in parts:
+        rows = written
+        if len(parts) > 1:
+            rows = written.filter(pc.is_in(written["turn_id"], judgement.verdicts["turn_id"].combine_chunks()))
+        log = read_log(connection, plan, inputs, judgement)
+        outcome = validate_each(map(claim_from_record, rows.to_pylist()), log)
+        outcomes.append((rows["turn_id"].to_pylist(), outcome))
+    if len(outcomes) == 1:
+        return outcomes[0][1]
+    letters = dict(pair for turn_ids, outcome in outcomes for pair in zip(turn_ids, outcome.letters, strict=True))
+    first, *others = (outcome.results for _, outcome in outcomes)
+    results = [result.joined(*more) for result, *more in zip(first, *others, strict=True)]
+    return Outcomes(results, [letters[turn_id] for turn_id in written["turn_id"].to_pylist()])

@@ -1,0 +1,41 @@
+"""The inbox: log files put into `data/inbox/`. One still being written is left alone, a bad one is set aside."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from wh_judge.ingest import Problem, files_of
+
+QUIET_SECONDS = 5.0
+"""A file that changed within so many seconds may still be being written."""
+
+REJECTED = "rejected"
+
+
+def ready_files(inbox: Path) -> list[Path]:
+    """The files that are complete as far as can be seen, in order of name."""
+    if not inbox.is_dir():
+        return []
+    now = time.time()
+    return [
+        file
+        for file in files_of(inbox)
+        if file.relative_to(inbox).parts[0] != REJECTED and _quiet_since(file) <= now - QUIET_SECONDS
+    ]
+
+
+def _quiet_since(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return float("inf")
+
+
+def reject(inbox: Path, file: Path, problems: Sequence[Problem]) -> Path:
+    """Move a file in which nothing can be read to `rejected/`, with its reasons beside it; returns where it is now."""
+    place = inbox / REJECTED / file.relative_to(inbox)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    reasons = "".join(f"{problem}\n" for problem in problems) or f"{file.name}: holds no row\n"
+    place.with_name(place.name + ".reason.txt").write_text(reasons, encoding="utf-8")
+    file.replace(place)
+    return place

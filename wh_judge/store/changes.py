@@ -1,0 +1,222 @@
+"""What changed, and why: the versions of a verdict side by side, with the cause that `wh_judge.causes` establishes."""
+
+import datetime as dt
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from wh_judge.causes import DECIDED, Cause, Inputs, explain
+from wh_judge.model import TURN_SCHEMA, CharacterCard, ChatTurn, LexiconTerm, turns_from
+from wh_judge.rules import Lexicon, rules_version
+from wh_judge.rules.rule import Mention
+from wh_judge.store.plan import DayPlan
+from wh_judge.store.schema import arrow, names
+from wh_judge.store.versions import (
+    cards_by_version,
+    endings_by_version,
+    lexicon_by_version,
+    settings_version,
+)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A turn whose decided fields are not what they were. None stands for a turn without a verdict."""
+
+    turn_id: str
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    cause: Cause
+
+    @property
+    def verdicts(self) -> tuple[str | None, str | None]:
+        """The verdict before and after."""
+        return (
+            self.before["verdict"] if self.before else None,
+            self.after["verdict"] if self.after else None,
+        )
+
+
+_FIELDS = "{" + ", ".join(f"'{name}': {{side}}.\"{name}\"" for name in DECIDED) + "}"
+_CHANGED = f"""
+SELECT coalesce(old.turn_id, new.turn_id) AS turn_id, {_FIELDS.replace("{side}", "old")} AS before,
+       {_FIELDS.replace("{side}", "new")} AS after,
+       old.turn_id IS NOT NULL AS was_judged, new.turn_id IS NOT NULL AS is_judged,
+       old.turn_version, old.card_version, old.settings_version, old.code_version,
+       old.lexicon_rows AS old_rows, old.mentions AS old_mentions, new.lexicon_rows AS new_rows,
+       new.card_version AS new_card_version
+FROM old_verdict AS old FULL JOIN (SELECT * FROM new_verdict) AS new USING (turn_id)
+LEFT JOIN old_unjudged ON old_unjudged.turn_id = new.turn_id
+WHERE CASE WHEN old.turn_id IS NULL THEN old_unjudged.turn_id IS NOT NULL ELSE before IS DISTINCT FROM after END
+ORDER BY length(coalesce(old.turn_id, new.turn_id)), coalesce(old.turn_id, new.turn_id)
+"""
+"""A turn that comes out as it was is in `new_verdict` and not in `old_verdict`; it was no unjudged turn either."""
+
+
+def keep_changes(
+    connection: duckdb.DuckDBPyConnection, plan: DayPlan, run_id: str, moment: dt.datetime
+) -> list[Change]:
+    """Establish and keep the causes of what changes in this transaction: `old_verdict` becomes `new_verdict`."""
+    records = connection.sql(_CHANGED).to_arrow_table().to_pylist()
+    changes = list(_explained(connection, plan, records)) if records else []
+    if changes:
+        connection.executemany(
+            "INSERT INTO verdict_change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                [
+                    plan.day,
+                    change.turn_id,
+                    run_id,
+                    moment,
+                    *change.verdicts,
+                    json.dumps(change.before, ensure_ascii=False),
+                    json.dumps(change.after, ensure_ascii=False),
+                    list(change.cause.inputs),
+                    list(change.cause.cells),
+                ]
+                for change in changes
+            ],
+        )
+    return changes
+
+
+def _explained(
+    connection: duckdb.DuckDBPyConnection, plan: DayPlan, records: Sequence[dict[str, Any]]
+) -> "list[Change]":
+    known = _Known(connection, plan, records)
+    changes = []
+    for record in records:
+        before = {name: record["before"][name] for name in DECIDED} if record["was_judged"] else None
+        after = {name: record["after"][name] for name in DECIDED} if record["is_judged"] else None
+        old = tuple(before.values()) if before else None
+        was_code, is_code = record["code_version"], rules_version()
+        code = (was_code, is_code) if was_code and was_code != is_code else None
+        cause = explain(known.before(record), known.after(record), old, known.lexicons, code)
+        changes.append(Change(record["turn_id"], before, after, cause))
+    return changes
+
+
+class _Known:
+    """The versions of the inputs that the changed turns were and are judged by."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, plan: DayPlan, records: Sequence[dict[str, Any]]) -> None:
+        self.turns, self.old_turns = _turns(connection, [record["turn_id"] for record in records])
+        versions = {record[name] for record in records for name in ("card_version", "new_card_version")}
+        self.cards = cards_by_version(connection, versions - {None})
+        self.endings = endings_by_version(connection)
+        self.settings = settings_version(plan.settings)
+        new = lexicon_by_version(connection, plan.lexicon_version)
+        old = lexicon_by_version(connection, plan.lexicon_before) if plan.lexicon_before else new
+        self.lexicons = (Lexicon(old), Lexicon(new))
+        self.mentions = _mentions(
+            connection, {turn.session_id for turn in [*self.turns.values(), *self.old_turns.values()]}
+        )
+
+    def before(self, record: dict[str, Any]) -> Inputs:
+        """What the turn was judged by. A turn that had no verdict had no card, and is otherwise as it is now."""
+        turn = self.old_turns.get((record["turn_id"], record["turn_version"])) or self.turns.get(record["turn_id"])
+        card = self.cards.get(record["card_version"]) if record["was_judged"] else None
+        return Inputs(
+            turn=turn,
+            card=card,
+            lexicon=_rows(record["old_rows"]) if record["was_judged"] else _rows(record["new_rows"]),
+            endings=self.endings[record["settings_version"] or self.settings],
+            mentions=self._mentions_before(record, turn, card) if record["was_judged"] else self._mentions_now(turn),
+        )
+
+    def after(self, record: dict[str, Any]) -> Inputs:
+        """What the turn is judged by now."""
+        turn = self.turns.get(record["turn_id"])
+        return Inputs(
+            turn=turn,
+            card=self.cards.get(record["new_card_version"]),
+            lexicon=_rows(record["new_rows"]),
+            endings=self.endings[self.settings],
+            mentions=self._mentions_now(turn or self.old_turns.get((record["turn_id"], record["turn_version"]))),
+        )
+
+    def _mentions_now(self, turn: ChatTurn | None) -> dict[str, Mention]:
+        return self.mentions.get(turn.session_id, {}) if turn else {}
+
+    def _mentions_before(
+        self, record: dict[str, Any], turn: ChatTurn | None, card: CharacterCard | None
+    ) -> dict[str, Mention]:
+        """As now, but for the entities that were asked for: of those it is known which turn named them."""
+        message = (turn.user_message if turn else None) or ""
+        asked = {role.entity for role in card.entity_roles if role.role in message} if card else set()
+        # The kernel looks for no mentions where recall was not asked, so nothing is known of them there.
+        if turn is None or not turn.user_asked_recall:
+            asked = set()
+        listed = {row["entity"]: Mention(row["turn_id"], None) for row in record["old_mentions"] or ()}
+        later = {
+            entity: mention
+            for entity, mention in self._mentions_now(turn).items()
+            if entity not in asked or (entity not in listed and turn is not None and not _is_earlier(mention, turn))
+        }
+        return later | listed
+
+
+def _is_earlier(mention: Mention, turn: ChatTurn) -> bool:
+    return (len(mention.turn_id), mention.turn_id) < (len(turn.turn_id), turn.turn_id)
+
+
+def _rows(rows: list[dict[str, str]] | None) -> tuple[LexiconTerm, ...]:
+    return tuple(LexiconTerm.model_construct(term=row["term"], topic=row["topic"]) for row in rows or ())
+
+
+def _turns(
+    connection: duckdb.DuckDBPyConnection, turn_ids: list[str]
+) -> tuple[dict[str, ChatTurn], dict[tuple[str, str], ChatTurn]]:
+    """The turns as they are, by turn_id, and as they were, by turn_id and version."""
+    connection.execute("CREATE OR REPLACE TEMP TABLE wanted AS SELECT unnest(?::VARCHAR[]) AS turn_id", [turn_ids])
+    current = arrow(
+        connection, f"SELECT {names(TURN_SCHEMA)} FROM chat_turn SEMI JOIN wanted USING (turn_id)", TURN_SCHEMA
+    )
+    past = connection.sql(
+        f"""SELECT row_hash AS version, {names(TURN_SCHEMA)}
+            FROM (SELECT {names(TURN_SCHEMA)}, row_hash FROM turn_history
+                  UNION ALL SELECT {names(TURN_SCHEMA)}, row_hash FROM turn_row)
+            SEMI JOIN wanted USING (turn_id)"""
+    ).to_arrow_table()
+    old = zip(past["version"].to_pylist(), turns_from(past.drop_columns("version").cast(TURN_SCHEMA)), strict=True)
+    return (
+        {turn.turn_id: turn for turn in turns_from(current)},
+        {(turn.turn_id, version): turn for version, turn in old},
+    )
+
+
+def _mentions(connection: duckdb.DuckDBPyConnection, sessions: set[str]) -> dict[str, dict[str, Mention]]:
+    """The first mention of each entity, by session."""
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE wanted AS SELECT unnest(?::VARCHAR[]) AS session_id", [list(sessions)]
+    )
+    rows = connection.execute(
+        """SELECT session_id, entity, arg_min(turn_id, (length(turn_id), turn_id))
+           FROM (SELECT session_id, turn_id, unnest(named_entities) AS entity
+                 FROM chat_turn SEMI JOIN wanted USING (session_id)) GROUP BY ALL"""
+    ).fetchall()
+    found: dict[str, dict[str, Mention]] = {}
+    for session_id, entity, turn_id in rows:
+        found.setdefault(session_id, {})[entity] = Mention(turn_id, None)
+    return found
+
+
+def read_changes(
+    connection: duckdb.DuckDBPyConnection, first: dt.date | None = None, last: dt.date | None = None
+) -> list[dict[str, Any]]:
+    """The changes of verdicts on turns of the days from `first` to `last`, newest last."""
+    since = f"day >= DATE '{first}'" if first else "true"
+    until = f"day <= DATE '{last}'" if last else "true"
+    rows = connection.sql(
+        f"""SELECT day::VARCHAR AS day, turn_id, run_id, changed_at::VARCHAR AS changed_at, verdict_before,
+                   verdict_after, fields_before, fields_after, inputs, cells
+            FROM verdict_change WHERE {since} AND {until}
+            ORDER BY verdict_change.changed_at, verdict_change.day, length(turn_id), turn_id"""
+    ).to_arrow_table()
+    return [
+        row | {side: json.loads(row[side]) if row[side] else None for side in ("fields_before", "fields_after")}
+        for row in rows.to_pylist()
+    ]

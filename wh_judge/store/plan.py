@@ -1,0 +1,233 @@
+"""Which turns of a day must be judged again, and what they are judged from.
+
+An edit costs in proportion to what it can touch: a card its character's turns, a lexicon row the replies that hold its
+term, a turn itself and whoever asks for recall in its session; settings and code touch all.
+"""
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Literal
+
+import duckdb
+import pyarrow as pa
+
+from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, MENTION_SCHEMA, TURN_SCHEMA, LexiconTerm, lexicon_from
+from wh_judge.rules import RuleSettings, rules_version
+from wh_judge.rules.forbidden import find_hits
+from wh_judge.store.log import turns_sql
+from wh_judge.store.schema import arrow, names, number, one
+from wh_judge.store.versions import (
+    lexicon_by_version,
+    lexicon_version,
+    settings_version,
+    table_version,
+)
+
+CardAsOf = Literal["now", "turn"]
+"""Whether a turn is judged by its card as it stands now, or as it stood when the turn was written."""
+
+PARTS = ("turns", "cards", "earlier", "lexicon", "settings", "rules")
+"""What a day's verdicts follow from, in the order in which `inputs_version` writes it."""
+
+
+@dataclass(frozen=True)
+class DayPlan:
+    """What has to be done for a day. The turns to judge again are in the temporary table `touched`."""
+
+    day: dt.date
+    settings: RuleSettings
+    version: str
+    """Hash of everything that the day is judged from, by part."""
+    lexicon_version: str
+    lexicon_before: str | None
+    """The lexicon that the day was judged with before; None where it was not."""
+    turns: int
+    touched: int
+    gone: int
+    """Turns with a verdict on this day that are not on it any more; they are in the temporary table `gone`."""
+
+
+def inputs_version(
+    connection: duckdb.DuckDBPyConnection, day: dt.date, settings: RuleSettings, card_as_of: CardAsOf = "now"
+) -> str:
+    """Hash of everything that the day is judged from, by part, so that two versions tell which part differs."""
+    turns = f"SELECT turn_id, row_hash FROM turn_row WHERE is_current AND day = DATE '{day}'"
+    versions = {
+        "turns": table_version(connection, turns, "turn_id"),
+        "cards": table_version(
+            connection,
+            f"SELECT DISTINCT character_id, version FROM ({_card_of_turn_sql(day, card_as_of)})",
+            "character_id, version",
+        ),
+        "earlier": table_version(connection, _earlier_sql(day), "session_id, entity"),
+        "lexicon": lexicon_version(connection),
+        "settings": settings_version(settings),
+        "rules": rules_version(),
+    }
+    return " ".join(f"{name}={versions[name]}" for name in PARTS)
+
+
+def parts_of(version: str | None) -> dict[str, str]:
+    """The parts of an `inputs_version`."""
+    return dict(part.split("=", 1) for part in version.split(" ")) if version else {}
+
+
+def _card_of_turn_sql(day: dt.date, card_as_of: CardAsOf) -> str:
+    """turn_id, character_id and the version of the card that judges the turn; turns without a card are left out."""
+    of_day = f"(SELECT turn_id, character_id, turn_at FROM chat_turn WHERE day = DATE '{day}')"
+    if card_as_of == "now":
+        return f"SELECT turn_id, character_id, version FROM {of_day} JOIN character_card USING (character_id)"
+    # A turn older than the first version that was ever seen is judged by that one: nothing else is known.
+    return f"""
+        SELECT turn_id, character_id, coalesce(past.version, first.version) AS version
+        FROM {of_day} AS turn
+        ASOF LEFT JOIN card_history AS past
+            ON past.character_id = turn.character_id AND past.valid_from <= turn.turn_at
+        JOIN (SELECT character_id, arg_min(version, valid_from) AS version FROM card_history
+              SEMI JOIN character_card USING (character_id) GROUP BY ALL) AS first USING (character_id)"""
+
+
+def _earlier_sql(day: dt.date) -> str:
+    """First mentions on other days in the sessions in which this day asks for recall.
+
+    A turn may stand before another in its session and yet lie on a later day, so all other days are looked at.
+    """
+    return f"""
+        SELECT session_id, entity, source.turn_id AS turn_id, source.reply_text AS reply_text FROM (
+            SELECT session_id, entity,
+                   arg_min({{'turn_id': turn_id, 'reply_text': reply_text}}, (length(turn_id), turn_id)) AS source
+            FROM (SELECT session_id, turn_id, reply_text, unnest(named_entities) AS entity FROM chat_turn
+                  WHERE day <> DATE '{day}' AND session_id IN (
+                      SELECT session_id FROM chat_turn WHERE day = DATE '{day}' AND user_asked_recall))
+            GROUP BY ALL)"""
+
+
+def plan_day(
+    connection: duckdb.DuckDBPyConnection, day: dt.date, settings: RuleSettings, card_as_of: CardAsOf = "now"
+) -> DayPlan:
+    """Find the turns of the day that must be judged again, into the temporary tables `touched` and `gone`."""
+    version = inputs_version(connection, day, settings, card_as_of)
+    row = one(connection, "SELECT inputs, lexicon_version FROM judged_day WHERE day = ?", [day])
+    now, before = parts_of(version), parts_of(row[0] if row else None)
+    connection.execute(
+        f"""CREATE OR REPLACE TEMP TABLE day_turn AS
+            SELECT turn.turn_id, turn.session_id, turn.user_asked_recall, card.version AS card_version,
+                   turn.row_hash AS turn_version
+            FROM turn_row AS turn LEFT JOIN ({_card_of_turn_sql(day, card_as_of)}) AS card USING (turn_id)
+            WHERE turn.is_current AND turn.day = DATE '{day}'"""
+    )
+    connection.execute(
+        f"""CREATE OR REPLACE TEMP TABLE gone AS
+            SELECT turn_id, session_id FROM (
+                SELECT turn_id, session_id FROM verdict_row WHERE day = DATE '{day}'
+                UNION ALL SELECT turn_id, session_id FROM unjudged WHERE day = DATE '{day}')
+            ANTI JOIN day_turn USING (turn_id)"""
+    )
+    connection.execute(
+        """CREATE OR REPLACE TEMP TABLE touched AS
+           SELECT day_turn.turn_id FROM day_turn
+           LEFT JOIN verdict_row AS old USING (turn_id)
+           LEFT JOIN unjudged ON unjudged.turn_id = day_turn.turn_id
+           WHERE CASE WHEN old.turn_id IS NOT NULL THEN
+                   (old.day, old.turn_version, old.card_version, old.settings_version, old.code_version)
+                   IS DISTINCT FROM ($1::DATE, day_turn.turn_version, day_turn.card_version, $2, $3)
+                 ELSE unjudged.turn_id IS NULL OR unjudged.day <> $1 OR day_turn.card_version IS NOT NULL END""",
+        [day, settings_version(settings), rules_version()],
+    )
+    if row is not None and now["lexicon"] != before["lexicon"]:
+        _touch_by_lexicon(connection, day, row[1])
+    in_sessions = "true" if now["earlier"] != before.get("earlier") else "session_id IN (SELECT session_id FROM moved)"
+    connection.execute(
+        f"""CREATE OR REPLACE TEMP TABLE moved AS
+            SELECT session_id FROM gone UNION SELECT session_id FROM day_turn SEMI JOIN touched USING (turn_id);
+            INSERT INTO touched SELECT turn_id FROM day_turn ANTI JOIN touched USING (turn_id)
+            WHERE user_asked_recall AND {in_sessions}"""
+    )
+    return DayPlan(
+        day=day,
+        settings=settings,
+        version=version,
+        lexicon_version=lexicon_version(connection),
+        lexicon_before=row[1] if row else None,
+        turns=number(connection, "SELECT count(*) FROM day_turn"),
+        touched=number(connection, "SELECT count(*) FROM touched"),
+        gone=number(connection, "SELECT count(*) FROM gone"),
+    )
+
+
+def _touch_by_lexicon(connection: duckdb.DuckDBPyConnection, day: dt.date, before: str) -> None:
+    """Add the turns whose reply holds a term of a lexicon row that was added, removed or moved."""
+    now = lexicon_from(connection.sql("SELECT term, topic FROM topic_lexicon ORDER BY position").to_arrow_table())
+    terms = changed_terms(lexicon_by_version(connection, before), now)
+    turns = connection.sql(f"SELECT turn_id, reply_text FROM ({turns_sql(day)})").to_arrow_table()
+    reply, _ = find_hits(turns["reply_text"], terms)
+    connection.register("hit_turns", turns.take(pa.array(reply)).select(["turn_id"]))
+    connection.execute("INSERT INTO touched SELECT DISTINCT turn_id FROM hit_turns ANTI JOIN touched USING (turn_id)")
+    connection.unregister("hit_turns")
+
+
+def changed_terms(before: list[LexiconTerm], now: list[LexiconTerm]) -> list[str]:
+    """Terms of the rows that one lexicon has and the other has not, or that changed places with another row."""
+    old, new = [(r.term, r.topic) for r in before], [(r.term, r.topic) for r in now]
+    common = set(old) & set(new)
+    changed = set(old) ^ set(new)
+    kept_old, kept_new = [r for r in old if r in common], [r for r in new if r in common]
+    changed |= {row for row, other in zip(kept_old, kept_new, strict=True) if row != other}
+    return sorted({term for term, _ in changed})
+
+
+@dataclass(frozen=True)
+class DayInputs:
+    """What the touched turns of a day are judged from."""
+
+    turns: pa.Table
+    cards: pa.Table
+    lexicon: pa.Table
+    earlier: pa.Table
+    """First mentions in these sessions in turns that are not among `turns`, in MENTION_SCHEMA."""
+
+
+def read_inputs(connection: duckdb.DuckDBPyConnection) -> list[DayInputs]:
+    """The inputs of the turns in `touched`: several only where a character's turns go by several card versions."""
+    lexicon = arrow(connection, "SELECT term, topic FROM topic_lexicon ORDER BY position", LEXICON_SCHEMA)
+    connection.execute(
+        """CREATE OR REPLACE TEMP TABLE epoch AS
+           SELECT turn_id, card_version, dense_rank() OVER (PARTITION BY character_id ORDER BY card_version) AS epoch
+           FROM day_turn SEMI JOIN touched USING (turn_id) JOIN chat_turn USING (turn_id)"""
+    )
+    return [
+        DayInputs(
+            turns=arrow(
+                connection,
+                f"""SELECT {names(TURN_SCHEMA)} FROM chat_turn
+                    WHERE turn_id IN (SELECT turn_id FROM epoch WHERE epoch = {epoch})
+                    ORDER BY length(turn_id), turn_id""",
+                TURN_SCHEMA,
+            ),
+            cards=arrow(
+                connection,
+                f"""SELECT {names(CARD_SCHEMA)} FROM card_history
+                    WHERE version IN (SELECT card_version FROM epoch WHERE epoch = {epoch})
+                    QUALIFY row_number() OVER (PARTITION BY version) = 1 ORDER BY character_id""",
+                CARD_SCHEMA,
+            ),
+            lexicon=lexicon,
+            earlier=arrow(
+                connection,
+                f"""SELECT {names(MENTION_SCHEMA)} FROM (
+                        SELECT session_id, entity, source.turn_id AS turn_id, source.reply_text AS reply_text FROM (
+                            SELECT session_id, entity, arg_min({{'turn_id': turn_id, 'reply_text': reply_text}},
+                                                               (length(turn_id), turn_id)) AS source
+                            FROM (SELECT session_id, turn_id, reply_text, unnest(named_entities) AS entity
+                                  FROM chat_turn ANTI JOIN (SELECT turn_id FROM epoch WHERE epoch = {epoch})
+                                      USING (turn_id)
+                                  WHERE session_id IN (
+                                      SELECT session_id FROM day_turn SEMI JOIN touched USING (turn_id)
+                                      WHERE user_asked_recall))
+                            GROUP BY ALL))
+                    ORDER BY session_id, entity""",
+                MENTION_SCHEMA,
+            ),
+        )
+        for epoch in range(1, max(1, number(connection, "SELECT max(epoch) FROM epoch")) + 1)
+    ]

@@ -1,0 +1,95 @@
+"""Which days no longer follow from their inputs, and because of what."""
+
+import datetime as dt
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from wh_judge.rules import RuleSettings
+from wh_judge.store.log import log_days
+from wh_judge.store.plan import PARTS, CardAsOf, inputs_version, parts_of
+from wh_judge.store.schema import one
+
+STALE_FILE = "stale.json"
+"""Beside the warehouse: the stale days for readers that must not wait for its lock, such as the Dagster daemon."""
+
+CAUSES = {
+    "turns": "turns were added, corrected or taken away",
+    "cards": "a card changed",
+    "earlier": "a turn of another day in one of its sessions changed",
+    "lexicon": "the lexicon changed",
+    "settings": "the endings changed",
+    "rules": "the code of the rules changed",
+}
+
+
+@dataclass(frozen=True)
+class StaleDay:
+    """A day that should be judged, and why."""
+
+    day: dt.date
+    version: str
+    """What it would be judged from now."""
+    causes: tuple[str, ...]
+    failed: bool
+    """It was judged from just these inputs and a validation failed, so that judging it again changes nothing."""
+
+
+def find_stale(
+    connection: duckdb.DuckDBPyConnection, settings: RuleSettings, card_as_of: CardAsOf = "now"
+) -> list[StaleDay]:
+    """The days that were never judged, or from other inputs than those that stand in the warehouse now, ascending."""
+    judged = dict(connection.execute("SELECT day, inputs FROM judged_day").fetchall())
+    failed = dict(connection.execute("SELECT day, inputs FROM failed_day").fetchall())
+    stale = []
+    for day in log_days(connection):
+        version = inputs_version(connection, day, settings, card_as_of)
+        if judged.get(day) == version:
+            continue
+        before, now = parts_of(judged.get(day)), parts_of(version)
+        causes = [_cause(connection, day, part) for part in PARTS if before and before.get(part) != now[part]]
+        stale.append(StaleDay(day, version, tuple(causes or ["it was never judged"]), failed.get(day) == version))
+    return stale
+
+
+def _cause(connection: duckdb.DuckDBPyConnection, day: dt.date, part: str) -> str:
+    if part != "cards":
+        return CAUSES[part]
+    row = one(
+        connection,
+        """SELECT string_agg(DISTINCT turn.character_id, ', ' ORDER BY turn.character_id)
+           FROM (SELECT turn_id, character_id FROM chat_turn WHERE day = $1) AS turn
+           LEFT JOIN character_card AS card USING (character_id) LEFT JOIN verdict_row AS old USING (turn_id)
+           WHERE old.card_version IS DISTINCT FROM card.version""",
+        [day],
+    )
+    return f"{CAUSES[part]}: {row[0]}" if row and row[0] else CAUSES[part]
+
+
+def write_stale(stale: list[StaleDay], data: Path) -> None:
+    """Write the list for readers outside; a reader sees the old list or the new one."""
+    _write({str(entry.day): list(entry.causes) for entry in stale if not entry.failed}, data)
+
+
+def _write(document: dict[str, list[str]], data: Path) -> None:
+    partial = data / f".{STALE_FILE}.{os.getpid()}"
+    partial.write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")
+    partial.replace(data / STALE_FILE)
+
+
+def drop_from_list(day: dt.date, data: Path) -> None:
+    """Take a day off the list: it was judged, or a validation failed, and judging it again would change nothing."""
+    listed = listed_days(data)
+    if listed.pop(str(day), None) is not None:
+        _write(listed, data)
+
+
+def listed_days(data: Path) -> dict[str, list[str]]:
+    """The stale days as the newest run wrote them down, with their causes."""
+    try:
+        return dict(json.loads((data / STALE_FILE).read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return {}

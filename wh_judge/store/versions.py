@@ -1,0 +1,98 @@
+"""Every version of every input is kept: cards, lexicon, settings and turns, each with a hash of its content."""
+
+import datetime as dt
+
+import duckdb
+
+from wh_judge.ingest import InputTable
+from wh_judge.model import CARD_SCHEMA, TURN_SCHEMA, CharacterCard, LexiconTerm, cards_from
+from wh_judge.rules import RuleSettings
+from wh_judge.store.schema import names, one
+
+LEXICON_ROWS = "SELECT position, term, topic FROM topic_lexicon"
+
+
+def now() -> dt.datetime:
+    """The time that versions are stamped with."""
+    return dt.datetime.now(dt.UTC)
+
+
+def table_version(connection: duckdb.DuckDBPyConnection, relation: str, order: str) -> str:
+    """Hash of the rows of a relation in the given order: equal exactly where the rows are."""
+    sql = f"SELECT md5(coalesce(string_agg(md5(to_json(r)::VARCHAR), '' ORDER BY {order}), '')) FROM ({relation}) AS r"
+    row = one(connection, sql)
+    assert row is not None
+    return str(row[0])
+
+
+def lexicon_version(connection: duckdb.DuckDBPyConnection) -> str:
+    """Hash of the lexicon as it stands."""
+    return table_version(connection, LEXICON_ROWS, "position")
+
+
+def settings_version(settings: RuleSettings) -> str:
+    """The settings as text; few and short enough to be their own version."""
+    return "endings=" + ",".join(settings.endings)
+
+
+def keep_versions(connection: duckdb.DuckDBPyConnection, table: InputTable) -> None:
+    """Keep what is new in cards or lexicon; called in the transaction that brings them in."""
+    if table.name == "character_card":
+        # A card that returns to an older version is valid from now on again, so only the newest version is compared.
+        connection.execute(
+            """INSERT INTO card_history BY NAME SELECT *, ? AS valid_from FROM character_card AS card
+               WHERE version IS DISTINCT FROM (SELECT arg_max(version, valid_from) FROM card_history AS old
+                                               WHERE old.character_id = card.character_id)""",
+            [now()],
+        )
+    if table.name == "topic_lexicon":
+        version = lexicon_version(connection)
+        if one(connection, "SELECT 1 FROM lexicon_history WHERE version = ? LIMIT 1", [version]) is None:
+            connection.execute(
+                f"INSERT INTO lexicon_history BY NAME SELECT ? AS version, *, ? AS valid_from FROM ({LEXICON_ROWS})",
+                [version, now()],
+            )
+
+
+def keep_settings(connection: duckdb.DuckDBPyConnection, settings: RuleSettings) -> None:
+    """Keep the settings that verdicts are judged with."""
+    connection.execute(
+        "INSERT OR IGNORE INTO settings_history VALUES (?, ?, ?)",
+        [settings_version(settings), list(settings.endings), now()],
+    )
+
+
+def keep_replaced_turns(connection: duckdb.DuckDBPyConnection) -> None:
+    """Keep the rows of `old_turn` whose content no current row has any more."""
+    connection.execute(
+        f"""INSERT INTO turn_history BY NAME
+            SELECT {names(TURN_SCHEMA)}, day, row_hash, ? AS until_at
+            FROM old_turn ANTI JOIN turn_row USING (turn_id, row_hash)""",
+        [now()],
+    )
+
+
+def cards_by_version(connection: duckdb.DuckDBPyConnection, versions: set[str]) -> dict[str, CharacterCard]:
+    """Versions of cards by their hash."""
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE wanted AS SELECT unnest(?::VARCHAR[]) AS version", [list(versions)]
+    )
+    table = connection.sql(
+        f"""SELECT version, {names(CARD_SCHEMA)} FROM card_history SEMI JOIN wanted USING (version)
+            QUALIFY row_number() OVER (PARTITION BY version) = 1"""
+    ).to_arrow_table()
+    return dict(zip(table["version"].to_pylist(), cards_from(table.drop_columns("version")), strict=True))
+
+
+def lexicon_by_version(connection: duckdb.DuckDBPyConnection, version: str) -> list[LexiconTerm]:
+    """The rows of a version of the lexicon, in order."""
+    rows = connection.execute(
+        "SELECT term, topic FROM lexicon_history WHERE version = ? ORDER BY position", [version]
+    ).fetchall()
+    return [LexiconTerm.model_construct(term=term, topic=topic) for term, topic in rows]
+
+
+def endings_by_version(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
+    """The endings of every version of the settings."""
+    rows = connection.execute("SELECT version, endings FROM settings_history").fetchall()
+    return {version: tuple(endings) for version, endings in rows}

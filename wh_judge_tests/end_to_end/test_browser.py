@@ -1,0 +1,126 @@
+"""What a person sees in the Dagster UI, in a real browser.
+
+Where WH_JUDGE_SCREENSHOTS names a folder, the pictures of the documents are written there.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import FloatRect, Locator, Page, ViewportSize, expect, sync_playwright
+
+from wh_judge.model import VERDICTS
+from wh_judge.rules import RULE_BY_VERDICT
+from wh_judge.validations import VALIDATIONS
+from wh_judge_tests.end_to_end.conftest import EDITED, EDITED_DAY, Step
+from wh_judge_tests.end_to_end.server import PATIENCE, Server
+
+pytestmark = pytest.mark.end_to_end
+
+GROUPS = {
+    "inputs": ("lexicon", "cards", "turns"),
+    "judgement": ("verdicts", "verdict_changes"),
+    "evaluation": ("gold_agreement", "model_divergence"),
+    "publication": ("published",),
+}
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+]
+WINDOW: ViewportSize = {"width": 1400, "height": 1000}
+NAVIGATION, LIST = 240, 530
+"""Pixels from the left at which the page begins beside the navigation, and beside a list of partitions."""
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    """A window of the installed browser."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        reason = f"no browser: install one of {', '.join(BROWSERS)}"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        window = browser.new_page(viewport=WINDOW)
+        window.set_default_timeout(PATIENCE * 1000)
+        yield window
+        browser.close()
+
+
+def sees(place: Locator, text: str | None = None) -> None:
+    """A person sees it, in the end."""
+    expect(place.first).to_be_visible(timeout=60_000)
+    if text is not None:
+        expect(place.first).to_contain_text(text, timeout=60_000)
+
+
+def picture(page: Page, name: str, area: FloatRect) -> None:
+    """Write a picture of a part of the page, where somebody wants it."""
+    folder = os.environ.get("WH_JUDGE_SCREENSHOTS")
+    if folder:
+        page.wait_for_timeout(1000)
+        page.screenshot(path=Path(folder) / f"{name}.png", clip=area, animations="disabled")
+
+
+def row(page: Page, key: str) -> Locator:
+    """The row of a table of metadata."""
+    return page.get_by_role("row").filter(has=page.get_by_text(key, exact=True))
+
+
+def test_the_graph_shows_every_asset(server: Server, page: Page, card_edited: Step) -> None:
+    page.set_viewport_size({"width": 2000, "height": 1000})
+    page.goto(f"{server.url}/asset-groups?expanded={','.join(f'global@global:{group}' for group in GROUPS)}")
+    boxes = []
+    for group, assets in GROUPS.items():
+        for name in (group, *assets):
+            shown = page.locator("svg, foreignObject").get_by_text(name, exact=True)
+            sees(shown)
+            boxes.append(shown.first.bounding_box())
+    found = [box for box in boxes if box]
+    assert len(found) == sum(len(assets) + 1 for assets in GROUPS.values())
+    top, bottom = min(box["y"] for box in found), max(box["y"] for box in found)
+    area: FloatRect = {"x": 545, "y": top - 30, "width": 2000 - 545 - 65, "height": bottom - top + 90}
+    picture(page, "graph", area)
+    page.set_viewport_size(WINDOW)
+
+
+def test_verdicts_tell_how_many_of_each_there_are(server: Server, page: Page, card_edited: Step) -> None:
+    page.goto(f"{server.url}/assets/verdicts")
+    sees(page.get_by_text("One verdict per turn: "), VERDICTS[0])
+    sees(page.get_by_text("Row count"))
+    for verdict in VERDICTS:
+        sees(row(page, f"{RULE_BY_VERDICT[verdict].code}_count"))
+        sees(row(page, "verdicts"), verdict)
+    page.get_by_text("Columns", exact=True).first.click()
+    picture(page, "verdicts", {"x": NAVIGATION, "y": 0, "width": WINDOW["width"] - NAVIGATION, "height": 1000})
+
+
+def test_the_checks_of_verdicts_are_listed_and_passed(server: Server, page: Page, card_edited: Step) -> None:
+    page.goto(f"{server.url}/assets/verdicts?view=checks")
+    names = ["suite", *(entry.code for entry in VALIDATIONS)]
+    sees(page.get_by_text(f"Checks ({len(names)})", exact=True))
+    for name in names:
+        # A long name is cut off for the eye; its title has it whole.
+        sees(page.get_by_text(name[:10]).or_(page.get_by_title(name)))
+    expect(page.get_by_text("Skipped")).to_have_count(0)
+    sees(page.get_by_text("Evaluation result"))
+    sees(page.get_by_text("Passed", exact=True))
+    picture(page, "checks", {"x": NAVIGATION, "y": 0, "width": WINDOW["width"] - NAVIGATION, "height": 1000})
+
+
+def test_the_changes_of_the_day_name_the_cell_of_the_card(server: Server, page: Page, card_edited: Step) -> None:
+    page.goto(f"{server.url}/assets/verdict_changes?view=partitions&partition={EDITED_DAY}")
+    sees(row(page, "changes"), f"character_card {EDITED} honorific_rule: 존댓말 -> 반말")
+    sees(row(page, "changes"), "말투 어긋남")
+    picture(page, "changes", {"x": LIST, "y": 285, "width": WINDOW["width"] - LIST, "height": 610})
