@@ -154,7 +154,7 @@ def test_a_run_with_nothing_to_do_says_so(home: Home) -> None:
     for verdict in VERDICTS:
         assert verdict in out
     assert "turns/2026-09-02.jsonl:7" in out
-    assert "Not judged 1 turns: no card for character C-9" in out
+    assert "Not judged 1 turn: no card for character C-9" in out
 
 
 def test_the_document_says_what_there_is_and_what_was_done(home: Home) -> None:
@@ -331,7 +331,7 @@ def test_a_turn_that_could_not_be_judged_is_1(clean: House, capsys: pytest.Captu
         clean.judge(connection, DAY_2)
     code, out, _ = shown(clean, RunResult(), capsys)
     assert code == 1
-    assert "Not judged 1 turns: no card for character [bold]C-9" in out
+    assert "Not judged 1 turn: no card for character [bold]C-9" in out
 
 
 def test_the_tables_fit_a_terminal_of_eighty_columns(killed: Killed, capsys: pytest.CaptureFixture[str]) -> None:
