@@ -106,7 +106,10 @@ def _write(
     run_id: str,
     moment: dt.datetime,
 ) -> int:
-    """Bring the rows of the touched turns up to date; what they replace is in the temporary table `old_verdict`."""
+    """Bring the rows of the touched turns up to date; what they replace is in the temporary table `old_verdict`.
+
+    Where a turn moved here from a day that was judged since, its last verdict there is in `left_verdict`.
+    """
     day = plan.day
     connection.register("new_verdicts", _together(VERDICT_SCHEMA, [judgement.verdicts for judgement in judgements]))
     connection.register("new_used", _together(USED_SCHEMA, [judgement.used for judgement in judgements]))
@@ -124,6 +127,12 @@ def _write(
         """CREATE OR REPLACE TEMP TABLE old_verdict AS
            SELECT * FROM verdict_row ANTI JOIN new_verdict USING (turn_id, row_hash)
            WHERE turn_id IN (SELECT turn_id FROM touched UNION ALL SELECT turn_id FROM gone);
+           CREATE OR REPLACE TEMP TABLE left_verdict AS
+           SELECT * EXCLUDE (until_run, until_at) FROM verdict_closed AS closed SEMI JOIN touched USING (turn_id)
+           WHERE turn_id NOT IN (SELECT turn_id FROM verdict_row) AND turn_id NOT IN (SELECT turn_id FROM unjudged)
+               AND NOT EXISTS (SELECT 1 FROM verdict_change AS told
+                               WHERE told.turn_id = closed.turn_id AND told.changed_at = closed.until_at)
+           QUALIFY row_number() OVER (PARTITION BY turn_id ORDER BY until_at DESC) = 1;
            CREATE OR REPLACE TEMP TABLE old_unjudged AS
            SELECT * FROM unjudged WHERE turn_id IN (SELECT turn_id FROM touched UNION ALL SELECT turn_id FROM gone)"""
     )
@@ -135,7 +144,10 @@ def _write(
            WHERE turn_id NOT IN (SELECT turn_id FROM verdict_row SEMI JOIN touched USING (turn_id))""",
         [run_id, moment],
     )
-    connection.execute(f"INSERT INTO unjudged BY NAME SELECT DATE '{day}' AS day, * FROM new_unjudged")
+    connection.execute(
+        f"""INSERT INTO unjudged BY NAME
+            SELECT DATE '{day}' AS day, new_unjudged.*, turn_version FROM new_unjudged JOIN day_turn USING (turn_id)"""
+    )
     for name in ("new_verdicts", "new_used", "new_unjudged"):
         connection.unregister(name)
     return number(connection, "SELECT count(*) FROM verdict_row WHERE run_id = ? AND day = ?", [run_id, day])
@@ -209,7 +221,8 @@ def day_version(connection: duckdb.DuckDBPyConnection, day: dt.date) -> str:
     row = one(
         connection,
         """SELECT md5(coalesce(string_agg(turn_id || ' ' || row_hash, ' ' ORDER BY turn_id), '')
-                      || coalesce((SELECT string_agg(turn_id, ' ' ORDER BY turn_id) FROM unjudged WHERE day = $1), ''))
+                      || coalesce((SELECT string_agg(turn_id || ' ' || turn_version, ' ' ORDER BY turn_id)
+                                   FROM unjudged WHERE day = $1), ''))
            FROM verdict_row WHERE day = $1""",
         [day],
     )

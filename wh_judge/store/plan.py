@@ -131,7 +131,8 @@ def plan_day(
            WHERE CASE WHEN old.turn_id IS NOT NULL THEN
                    (old.day, old.turn_version, old.card_version, old.settings_version, old.code_version)
                    IS DISTINCT FROM ($1::DATE, day_turn.turn_version, day_turn.card_version, $2, $3)
-                 ELSE unjudged.turn_id IS NULL OR unjudged.day <> $1 OR day_turn.card_version IS NOT NULL END""",
+                 ELSE (unjudged.day, unjudged.turn_version) IS DISTINCT FROM ($1::DATE, day_turn.turn_version)
+                   OR day_turn.card_version IS NOT NULL END""",
         [day, settings_version(settings), rules_version()],
     )
     if row is not None and now["lexicon"] != before["lexicon"]:
@@ -141,7 +142,7 @@ def plan_day(
         f"""CREATE OR REPLACE TEMP TABLE moved AS
             SELECT session_id FROM gone UNION SELECT session_id FROM day_turn SEMI JOIN touched USING (turn_id);
             INSERT INTO touched SELECT turn_id FROM day_turn ANTI JOIN touched USING (turn_id)
-            WHERE user_asked_recall AND {in_sessions}"""
+            WHERE user_asked_recall AND ({in_sessions} OR turn_id IN ({_MISLED_SQL}))"""
     )
     return DayPlan(
         day=day,
@@ -153,6 +154,15 @@ def plan_day(
         touched=number(connection, "SELECT count(*) FROM touched"),
         gone=number(connection, "SELECT count(*) FROM gone"),
     )
+
+
+_MISLED_SQL = """
+    SELECT old.turn_id
+    FROM (SELECT turn_id, session_id, unnest(mentions) AS mention FROM verdict_row SEMI JOIN day_turn USING (turn_id)) AS old
+    LEFT JOIN chat_turn AS source ON source.turn_id = old.mention.turn_id AND source.session_id = old.session_id
+    WHERE list_contains(source.named_entities, old.mention.entity) IS NOT TRUE"""
+"""Turns of the day whose verdict rests on a mention that is none any more: what named the entity may have left the
+session or the day, and its own verdict may have followed it already, so that it is not in `gone`."""
 
 
 def _touch_by_lexicon(connection: duckdb.DuckDBPyConnection, day: dt.date, before: str) -> None:

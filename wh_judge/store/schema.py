@@ -103,7 +103,8 @@ CREATE TABLE IF NOT EXISTS verdict_change (
     day DATE NOT NULL, turn_id VARCHAR NOT NULL, run_id VARCHAR NOT NULL, changed_at TIMESTAMPTZ NOT NULL,
     verdict_before VARCHAR, verdict_after VARCHAR, fields_before JSON, fields_after JSON,
     inputs VARCHAR[] NOT NULL, cells VARCHAR[] NOT NULL);
-CREATE TABLE IF NOT EXISTS unjudged (day DATE NOT NULL, {_columns(UNJUDGED_SCHEMA)});
+CREATE TABLE IF NOT EXISTS unjudged (
+    day DATE NOT NULL, {_columns(UNJUDGED_SCHEMA)}, turn_version VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS judged_day (
     day DATE PRIMARY KEY, inputs VARCHAR NOT NULL, lexicon_version VARCHAR NOT NULL, version VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL);
