@@ -118,7 +118,12 @@ def verdicts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
             suites.append(run_suite("verdict", rows, settings, batch=str(day), references=keys))
             return all(e.success or e.severity != "error" for e in suites[0].expectations)
 
-        result = judge_day(connection, day, settings, holds, context.run.run_id)
+        try:
+            result = judge_day(connection, day, settings, holds, context.run.run_id)
+        except Exception:
+            # What crashes on these inputs would crash again at each look of the sensor: off the list until they change.
+            drop_from_list(day, settings.data)
+            raise
         rows = days.read_verdicts(connection, day)
         unjudged = days.read_unjudged(connection, day)
         drop_from_list(day, settings.data)

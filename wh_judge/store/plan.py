@@ -158,7 +158,8 @@ def plan_day(
 
 _MISLED_SQL = """
     SELECT old.turn_id
-    FROM (SELECT turn_id, session_id, unnest(mentions) AS mention FROM verdict_row SEMI JOIN day_turn USING (turn_id)) AS old
+    FROM (SELECT turn_id, session_id, unnest(mentions) AS mention
+          FROM verdict_row SEMI JOIN day_turn USING (turn_id)) AS old
     LEFT JOIN chat_turn AS source ON source.turn_id = old.mention.turn_id AND source.session_id = old.session_id
     WHERE list_contains(source.named_entities, old.mention.entity) IS NOT TRUE"""
 """Turns of the day whose verdict rests on a mention that is none any more: what named the entity may have left the
