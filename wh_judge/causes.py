@@ -99,6 +99,9 @@ def explain(
         lexicons: the whole lexicon before and after: a text that is put back meets rows that its other version missed.
         code: the code version before and after, where they differ.
     """
+    if after.turn is None:
+        # Whatever else differs: without the turn there can be no verdict.
+        return Cause(("chat_turn",), (f"chat_turn {(before.turn or _nobody).turn_id}: - turn",))
     whole = list(_inputs(before, after, lexicons))
     found = _smallest(whole, after, old, len(whole))
     if found is None:
@@ -126,12 +129,20 @@ def _smallest(edits: Sequence[_Edit], after: Inputs, old: Decided | None, most: 
 def _inputs(before: Inputs, after: Inputs, lexicons: tuple[Lexicon, Lexicon]) -> Iterator[_Edit]:
     """The inputs that differ, each as one edit."""
     turn_id = (after.turn or before.turn or _nobody).turn_id
+    # With another character comes its card, and with another session who was named there.
+    recast = _differ(before.turn, after.turn, "character_id")
+    moved = _differ(before.turn, after.turn, "session_id")
     if before.turn != after.turn:
         hits = _rows(lexicons[1], before.turn)
-        undo = lambda inputs: replace(inputs, turn=before.turn, lexicon=hits)  # noqa: E731
-        what = "+ turn" if before.turn is None else "- turn" if after.turn is None else "text"
-        yield _Edit("chat_turn", f"chat_turn {turn_id}: {what}", undo)
-    if before.card != after.card:
+
+        def undo_turn(inputs: Inputs) -> Inputs:
+            card = before.card if recast else inputs.card
+            mentions = before.mentions if moved else inputs.mentions
+            return replace(inputs, turn=before.turn, lexicon=hits, card=card, mentions=mentions)
+
+        what = "+ turn" if before.turn is None else "text"
+        yield _Edit("chat_turn", f"chat_turn {turn_id}: {what}", undo_turn)
+    if before.card != after.card and not recast:
         character_id = (after.card or before.card or _nobody).character_id
         what = "+ card" if before.card is None else "- card" if after.card is None else "card"
         yield _Edit(
@@ -145,8 +156,12 @@ def _inputs(before: Inputs, after: Inputs, lexicons: tuple[Lexicon, Lexicon]) ->
         yield _Edit("topic_lexicon", "topic_lexicon: rows", undo_lexicon)
     if before.endings != after.endings:
         yield _Edit("endings", "endings", lambda inputs: replace(inputs, endings=before.endings))
-    if before.mentions != after.mentions:
+    if before.mentions != after.mentions and not moved:
         yield _Edit("mention", "mention", lambda inputs: replace(inputs, mentions=before.mentions))
+
+
+def _differ(before: ChatTurn | None, after: ChatTurn | None, name: str) -> bool:
+    return before is not None and after is not None and bool(getattr(before, name) != getattr(after, name))
 
 
 class _Nobody(NamedTuple):
@@ -187,10 +202,16 @@ def _turn_cells(edit: _Edit, before: ChatTurn, after: ChatTurn) -> Iterator[_Edi
 
         def undo(inputs: Inputs, name: str = name, old: Any = old) -> Inputs:
             assert inputs.turn is not None
+            whole = edit.undo(inputs)
+            # What is put back brings along what belongs to it: a reply the lexicon rows that hit it.
+            brings = {
+                "reply_text": {"lexicon": whole.lexicon},
+                "character_id": {"card": whole.card},
+                "session_id": {"mentions": whole.mentions},
+            }
             turn = inputs.turn.model_copy(update={name: old})
-            # A reply that is put back brings the lexicon rows that hit it along.
-            lexicon = edit.undo(inputs).lexicon if name == "reply_text" else inputs.lexicon
-            return replace(inputs, turn=turn, lexicon=lexicon)
+            changes: dict[str, Any] = {"turn": turn} | brings.get(name, {})
+            return replace(inputs, **changes)
 
         yield _Edit("chat_turn", f"chat_turn {after.turn_id} {name}: {shown(old)} -> {shown(new)}", undo)
 

@@ -137,10 +137,15 @@ class _Known:
         return Inputs(
             turn=turn,
             card=self.cards.get(record["new_card_version"]),
-            lexicon=_rows(record["new_rows"]),
+            lexicon=_rows(record["new_rows"]) if record["is_judged"] else self._hits(turn),
             endings=self.endings[self.settings],
             mentions=self._mentions_now(turn or self.old_turns.get((record["turn_id"], record["turn_version"]))),
         )
+
+    def _hits(self, turn: ChatTurn | None) -> tuple[LexiconTerm, ...]:
+        """The rows of the lexicon as it is now whose term stands in the reply."""
+        lexicon = self.lexicons[1]
+        return tuple(lexicon.rows[place] for place in lexicon.hits((turn.reply_text if turn else None) or ""))
 
     def _mentions_now(self, turn: ChatTurn | None) -> dict[str, Mention]:
         return self.mentions.get(turn.session_id, {}) if turn else {}

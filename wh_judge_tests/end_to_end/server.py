@@ -151,7 +151,7 @@ def started(server: Server) -> Iterator[Server]:
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
     """Ask the processes of the group to end, then end them."""
-    for ending, seconds in ((signal.SIGINT, 15.0), (signal.SIGKILL, 15.0)):
+    for ending, seconds in ((signal.SIGINT, 5.0), (signal.SIGKILL, 15.0)):
         until = time.monotonic() + seconds
         while _signal(process.pid, ending if until - time.monotonic() > seconds - _POLL else 0):
             if time.monotonic() > until:

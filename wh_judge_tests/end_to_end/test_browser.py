@@ -90,7 +90,7 @@ def test_the_graph_shows_every_asset(server: Server, page: Page, card_edited: St
     found = [box for box in boxes if box]
     assert len(found) == sum(len(assets) + 1 for assets in GROUPS.values())
     top, bottom = min(box["y"] for box in found), max(box["y"] for box in found)
-    area: FloatRect = {"x": 565, "y": top - 30, "width": 2000 - 565 - 50, "height": bottom - top + 110}
+    area: FloatRect = {"x": 565, "y": top - 30, "width": 2000 - 565 - 50, "height": bottom - top + 125}
     picture(page, "graph", area)
     page.set_viewport_size(WINDOW)
 
