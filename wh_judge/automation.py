@@ -157,6 +157,8 @@ def _hash(files: list[Path], more: str = "") -> str:
     for file in files:
         try:
             stat = file.stat()
+            if not file.is_file():
+                continue
             content = file.read_bytes() if stat.st_size < 1 << 20 else f"{stat.st_size} {stat.st_mtime_ns}".encode()
         except OSError as error:
             content = str(error.strerror).encode()

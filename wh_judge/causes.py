@@ -30,8 +30,8 @@ DECIDED = (
 )
 """The fields whose change is a change; summary and evidence follow from them and from counts."""
 
-MOST_CELLS = 8
-"""Up to so many differing cells every set of them is tried, beyond it only single cells and pairs."""
+MOST_CELLS = 6
+"""Up to so many differing cells every set of them is tried; beyond it cells are dropped one by one."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def explain(
             return Cause(("code",), (f"code: {code[0]} -> {code[1]}",))
         return Cause(tuple(edit.input for edit in whole), tuple(edit.cell for edit in whole))
     cells = [cell for edit in found for cell in _cells(edit, before, after)]
-    least = _smallest(cells, after, old, len(cells) if len(cells) <= MOST_CELLS else 2)
+    least = _smallest(cells, after, old, len(cells)) if len(cells) <= MOST_CELLS else _least(cells, after, old)
     named = least if least is not None else cells or found
     return Cause(tuple(edit.input for edit in found), tuple(dict.fromkeys(edit.cell for edit in named)))
 
@@ -124,6 +124,28 @@ def _smallest(edits: Sequence[_Edit], after: Inputs, old: Decided | None, most: 
             if judge_inputs(inputs) == old:
                 return list(chosen)
     return None
+
+
+def _least(edits: Sequence[_Edit], after: Inputs, old: Decided | None) -> list[_Edit] | None:
+    """A set of edits of which none can be left out; found in as many judgements as there are edits.
+
+    A single edit that is enough is found, since all others can be left out.
+    """
+
+    def restores(chosen: Sequence[_Edit]) -> bool:
+        inputs = after
+        for edit in chosen:
+            inputs = edit.undo(inputs)
+        return judge_inputs(inputs) == old
+
+    kept = list(edits)
+    if not restores(kept):
+        return None
+    for edit in edits:
+        fewer = [other for other in kept if other is not edit]
+        if restores(fewer):
+            kept = fewer
+    return kept
 
 
 def _inputs(before: Inputs, after: Inputs, lexicons: tuple[Lexicon, Lexicon]) -> Iterator[_Edit]:
@@ -182,7 +204,7 @@ def _cells(edit: _Edit, before: Inputs, after: Inputs) -> Iterator[_Edit]:
     if edit.input == "chat_turn" and before.turn and after.turn:
         yield from _turn_cells(edit, before.turn, after.turn)
     elif edit.input == "character_card" and before.card and after.card:
-        yield from _card_cells(before.card, after.card)
+        yield from _card_cells(before.card, after.card, after.turn or before.turn)
     elif edit.input == "topic_lexicon":
         yield from _lexicon_cells(edit, after)
     elif edit.input == "endings":
@@ -216,8 +238,16 @@ def _turn_cells(edit: _Edit, before: ChatTurn, after: ChatTurn) -> Iterator[_Edi
         yield _Edit("chat_turn", f"chat_turn {after.turn_id} {name}: {shown(old)} -> {shown(new)}", undo)
 
 
-def _card_cells(before: CharacterCard, after: CharacterCard) -> Iterator[_Edit]:
+def _card_cells(before: CharacterCard, after: CharacterCard, turn: ChatTurn | None) -> Iterator[_Edit]:
+    """Only cells that can matter to the turn: names that it names, roles that its message holds, all topics."""
     where = f"character_card {after.character_id}"
+    names = set((turn.named_entities if turn else None) or ())
+    message = (turn.user_message if turn else None) or ""
+    matters: dict[str, Callable[[Any], bool]] = {
+        "canon_entities": lambda name: name in names,
+        "forbidden_topics": lambda topic: True,
+        "entity_roles": lambda row: row.role in message,
+    }
 
     def put_back(name: str, value: Any) -> Callable[[Inputs], Inputs]:
         def undo(inputs: Inputs) -> Inputs:
@@ -233,6 +263,8 @@ def _card_cells(before: CharacterCard, after: CharacterCard) -> Iterator[_Edit]:
     for name in ("canon_entities", "forbidden_topics", "entity_roles"):
         old, new = getattr(before, name), getattr(after, name)
         for sign, element, change in _list_edits(old, new):
+            if element is not None and not matters[name](element):
+                continue
 
             def undo(inputs: Inputs, name: str = name, change: _Change = change) -> Inputs:
                 assert inputs.card is not None
@@ -275,8 +307,11 @@ def _list_edits(old: Iterable[Any], new: Iterable[Any]) -> Iterator[tuple[str, A
     Where the elements are the same and only their order differs, that is one edit, with no element.
     """
     old, new = tuple(old), tuple(new)
-    added = [element for element in new if element not in old]
-    removed = [element for element in old if element not in new]
+    if old == new:
+        return
+    had, has = set(old), set(new)
+    added = [element for element in new if element not in had]
+    removed = [element for element in old if element not in has]
     for element in added:
         yield "+", element, partial(_without, element)
     for element in removed:

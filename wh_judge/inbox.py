@@ -9,6 +9,9 @@ from wh_judge.ingest import Problem, files_of
 QUIET_SECONDS = 5.0
 """A file that changed within so many seconds may still be being written."""
 
+FUTURE_SECONDS = 60.0
+"""A file that seems to be from later than this was stamped by another clock, and does not wait for ours."""
+
 REJECTED = "rejected"
 
 
@@ -20,7 +23,8 @@ def ready_files(inbox: Path) -> list[Path]:
     return [
         file
         for file in files_of(inbox)
-        if file.relative_to(inbox).parts[0] != REJECTED and _quiet_since(file) <= now - QUIET_SECONDS
+        if file.relative_to(inbox).parts[0] != REJECTED
+        and not now - QUIET_SECONDS < _quiet_since(file) < now + FUTURE_SECONDS
     ]
 
 
@@ -28,7 +32,7 @@ def _quiet_since(file: Path) -> float:
     try:
         return file.stat().st_mtime
     except OSError:
-        return float("inf")
+        return time.time()
 
 
 def reject(inbox: Path, file: Path, problems: Sequence[Problem]) -> Path:
@@ -36,6 +40,6 @@ def reject(inbox: Path, file: Path, problems: Sequence[Problem]) -> Path:
     place = inbox / REJECTED / file.relative_to(inbox)
     place.parent.mkdir(parents=True, exist_ok=True)
     reasons = "".join(f"{problem}\n" for problem in problems) or f"{file.name}: holds no row\n"
-    place.with_name(place.name + ".reason.txt").write_text(reasons, encoding="utf-8")
+    place.with_name(place.name + ".reason.txt").write_text(reasons, encoding="utf-8", errors="backslashreplace")
     file.replace(place)
     return place

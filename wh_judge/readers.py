@@ -52,6 +52,9 @@ def read_records(path: Path, columns: Columns) -> Iterator[Record]:
         yield Record(None, None, f"is none of {', '.join(READERS)}; rename it or convert it")
         return
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            yield Record(None, None, "is no regular file")
+            return
         with path.open("rb") as file:
             start = file.read(4)
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):

@@ -13,6 +13,7 @@ from wh_judge.model import VERDICTS
 from wh_judge.settings import Settings
 from wh_judge.store.evaluations import read
 from wh_judge.store.inputs import read_problems
+from wh_judge.text import printable
 from wh_judge.validations import VALIDATIONS, ValidationResult
 
 SHORT = dict(zip(VERDICTS[1:], ("말투", "세계관", "금지", "기억"), strict=True))
@@ -60,11 +61,11 @@ def print_summary(summary: dict[str, Any], settings: Settings, console: Console)
         ("Data Docs of the tables", str(settings.docs / "index.html")),
         ("snapshots for analysts (DuckDB)", str(settings.published)),
     ):
-        console.print(f"  {what:<40}{escape(where)}", soft_wrap=True)
+        console.print(f"  {what:<40}{safe(where)}", soft_wrap=True)
 
 
 def _heading(text: str, console: Console) -> None:
-    console.print(f"\n[bold]{escape(text)}[/bold]", soft_wrap=True)
+    console.print(f"\n[bold]{safe(text)}[/bold]", soft_wrap=True)
 
 
 def _table(*columns: str, text: int = 1) -> Table:
@@ -78,7 +79,7 @@ def _table(*columns: str, text: int = 1) -> Table:
 def _print_verdicts(summary: dict[str, Any], console: Console) -> None:
     counts = {(row["model_id"], row["verdict"]): row["turns"] for row in summary["verdicts_by_model"]}
     models = sorted({model for model, _ in counts})
-    table = _table("verdict", *(escape(model) for model in models), "all")
+    table = _table("verdict", *(safe(model) for model in models), "all")
     for verdict in VERDICTS:
         found = [counts.get((model, verdict), 0) for model in models]
         table.add_row(verdict, *map(str, found), str(sum(found)))
@@ -134,7 +135,7 @@ def _print_agreement(agreement: dict[str, Any] | None, console: Console) -> None
     _heading(f"Turns where label and judge differ ({len(diverging)})", console)
     table = _table("turn", "label", "judge", "note", text=4)
     for turn in diverging[:DIVERGING_SHOWN]:
-        table.add_row(escape(turn["turn_id"]), turn["label"], turn["verdict"], escape(turn["note"] or ""))
+        table.add_row(safe(turn["turn_id"]), turn["label"], turn["verdict"], safe(turn["note"] or ""))
     if len(diverging) > DIVERGING_SHOWN:
         table.add_row(f"… {len(diverging) - DIVERGING_SHOWN} more", "", "", "")
     console.print(table)
@@ -145,7 +146,7 @@ def _print_unmatched(agreement: dict[str, Any] | None, console: Console) -> None
         ids = agreement[name] if agreement else []
         if ids:
             shown = ", ".join(ids[:DIVERGING_SHOWN]) + (" …" if len(ids) > DIVERGING_SHOWN else "")
-            console.print(f"  labels {what}: {len(ids)} ({escape(shown)})", soft_wrap=True)
+            console.print(f"  labels {what}: {len(ids)} ({safe(shown)})", soft_wrap=True)
 
 
 def _print_divergence(divergence: dict[str, Any] | None, console: Console) -> None:
@@ -165,16 +166,16 @@ def _print_divergence(divergence: dict[str, Any] | None, console: Console) -> No
     for row in divergence["per_model"]:
         reasons = [str(row["by_reason"].get(verdict, 0)) for verdict in SHORT]
         rate, interval = f"{row['rate']:.1%}", f"{row['low']:.1%} – {row['high']:.1%}"
-        table.add_row(escape(row["model_id"]), str(row["diverging"]), rate, interval, *reasons)
+        table.add_row(safe(row["model_id"]), str(row["diverging"]), rate, interval, *reasons)
     console.print(table)
     for entry in divergence["left_out"]:
-        console.print(f"  left out: {entry['prompts']} prompts {escape(entry['reason'])}")
+        console.print(f"  left out: {entry['prompts']} prompts {safe(entry['reason'])}")
 
 
 def _print_problems(summary: dict[str, Any], console: Console) -> None:
     console.print()
     for row in summary["unjudged"]:
-        console.print(f"[bold yellow]Not judged[/bold yellow] {counted(row['turns'], 'turn')}: {escape(row['reason'])}")
+        console.print(f"[bold yellow]Not judged[/bold yellow] {counted(row['turns'], 'turn')}: {safe(row['reason'])}")
     problems = summary["problems"]
     if not problems:
         console.print("[bold]Rejected rows[/bold]\n  none")
@@ -183,7 +184,7 @@ def _print_problems(summary: dict[str, Any], console: Console) -> None:
     console.print(f"[bold yellow]Rejected rows[/bold yellow] {rejected}, noted {len(problems) - rejected}")
     for problem in problems[:PROBLEMS_SHOWN]:
         where = problem["file"] if problem["line"] is None else f"{problem['file']}:{problem['line']}"
-        console.print(f"  {escape(where)}  {escape(problem['reason'])}", soft_wrap=True)
+        console.print(f"  {safe(where)}  {safe(problem['reason'])}", soft_wrap=True)
     if len(problems) > PROBLEMS_SHOWN:
         console.print(f"  … {len(problems) - PROBLEMS_SHOWN} more, in rejected_rows of the warehouse and in --json")
 
@@ -200,9 +201,14 @@ def validation_tables(results: Sequence[ValidationResult], shown: int, console: 
     for result in results:
         for failure in result.failures[:shown]:
             turn = failure.turn_id or f"row {failure.row}"
-            console.print(f"  {result.code}  {escape(turn)}  {escape(failure.reason)}", soft_wrap=True)
+            console.print(f"  {result.code}  {safe(turn)}  {safe(failure.reason)}", soft_wrap=True)
         if len(result.failures) > shown:
             console.print(f"  {result.code}  … {len(result.failures) - shown} more, all of them in --json")
+
+
+def safe(text: str) -> str:
+    """Text from a log or a file for a console: it is neither markup nor a command to the terminal."""
+    return escape(printable(text))
 
 
 def counted(number: int, what: str) -> str:

@@ -43,6 +43,14 @@ def quoted(text: str) -> str:
     return f"「{text[:QUOTE_LIMIT]}…」" if len(text) > QUOTE_LIMIT else f"「{text}」"
 
 
+def printable(text: str) -> str:
+    """The text for a terminal: control and format characters, which could steer it, are written out."""
+    return "".join(
+        f"\\u{ord(mark):04x}" if unicodedata.category(mark) in ("Cc", "Cf") and mark not in "\n\t\u200d" else mark
+        for mark in text
+    )
+
+
 def sql_text(value: str) -> str:
     """The value as an SQL string literal."""
     return "'" + value.replace("'", "''") + "'"

@@ -36,6 +36,11 @@ class _Commands(click.Group):
         except UserError as error:
             click.echo(f"wh-judge: {error}", err=True)
             ctx.exit(2)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            click.echo(f"wh-judge: {error.filename or 'file'}: {error.strerror or error}", err=True)
+            ctx.exit(2)
         except KeyboardInterrupt:
             click.echo("wh-judge: interrupted; call it again to go on", err=True)
             ctx.exit(130)

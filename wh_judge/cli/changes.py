@@ -5,9 +5,9 @@ import json
 
 import click
 from rich.console import Console
-from rich.markup import escape
 
 from wh_judge.cli.why import told
+from wh_judge.report import safe
 from wh_judge.settings import load_settings
 
 _DAY = click.DateTime(["%Y-%m-%d"])
@@ -39,6 +39,6 @@ def command(first: dt.datetime | None, last: dt.datetime | None, data: str | Non
     if not changes:
         click.echo("no verdict has changed", err=True)
         return
-    console = Console()
+    console = Console(emoji=False)
     for change in changes:
-        console.print(f"{change['day']}  [bold]{escape(change['turn_id'])}[/bold]  {told(change)}", soft_wrap=True)
+        console.print(f"{change['day']}  [bold]{safe(change['turn_id'])}[/bold]  {told(change)}", soft_wrap=True)

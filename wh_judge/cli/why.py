@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
+from wh_judge.report import safe
 from wh_judge.settings import load_settings
 
 
@@ -32,27 +32,27 @@ def command(turn_id: str, data: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(known, ensure_ascii=False, indent=2))
     else:
-        _print(known, turn_id, Console())
+        _print(known, turn_id, Console(emoji=False))
 
 
 def _print(known: dict[str, Any], turn_id: str, console: Console) -> None:
     turn, verdict = known["turn"], known["verdict"]
     if turn:
         console.print(
-            f"[bold]{escape(turn_id)}[/bold]  {turn['turn_at']}  {escape(turn['character_id'])}  "
-            f"{escape(turn['model_id'])}  session {escape(turn['session_id'])}"
+            f"[bold]{safe(turn_id)}[/bold]  {turn['turn_at']}  {safe(turn['character_id'])}  "
+            f"{safe(turn['model_id'])}  session {safe(turn['session_id'])}"
         )
-        console.print(f"  user   {escape(str(turn['user_message']))}\n  reply  {escape(str(turn['reply_text']))}")
+        console.print(f"  user   {safe(str(turn['user_message']))}\n  reply  {safe(str(turn['reply_text']))}")
     if known["not_judged"]:
-        console.print(f"[bold yellow]Not judged[/bold yellow]: {escape(known['not_judged'])}")
+        console.print(f"[bold yellow]Not judged[/bold yellow]: {safe(known['not_judged'])}")
     if verdict:
-        console.print(f"\n[bold]{verdict['verdict']}[/bold]  {escape(verdict['summary'])}")
+        console.print(f"\n[bold]{verdict['verdict']}[/bold]  {safe(verdict['summary'])}")
         if verdict["hedge"]:
-            console.print(f"  {escape(verdict['hedge'])}")
+            console.print(f"  {safe(verdict['hedge'])}")
         table = Table("source", "field", "value", title="Evidence", title_justify="left", title_style="bold")
         for row in verdict["evidence"]:
             field = f"{row['agg']}({row['field']})" if row.get("agg") else row["field"]
-            table.add_row(row["source"], field, escape(json.dumps(row["value"], ensure_ascii=False)))
+            table.add_row(row["source"], field, safe(json.dumps(row["value"], ensure_ascii=False)))
         console.print(table)
         inputs = verdict["inputs"]
         console.print(
@@ -60,9 +60,9 @@ def _print(known: dict[str, Any], turn_id: str, console: Console) -> None:
             f"{inputs['settings_version']}, code {inputs['code_version']}"
         )
         for row in inputs["lexicon_rows"]:
-            console.print(f"  lexicon row {escape(row['term'])} -> {escape(row['topic'])}")
+            console.print(f"  lexicon row {safe(row['term'])} -> {safe(row['topic'])}")
         for row in inputs["mentions"]:
-            console.print(f"  {escape(row['entity'])} was named in {escape(row['turn_id'])}")
+            console.print(f"  {safe(row['entity'])} was named in {safe(row['turn_id'])}")
         console.print(f"  written {verdict['written_at']} by run {verdict['run_id']}")
     if known["checks"]:
         console.print("[bold]Checks[/bold]")
@@ -87,4 +87,4 @@ def told(change: dict[str, Any]) -> str:
         what = f"{after}, other {', '.join(name for name in new if old[name] != new[name])}"
     else:
         what = f"{before} -> {after}"
-    return f"{what}  because of {escape('; '.join(change['cells']))}  (run {change['run_id'][:8]})"
+    return f"{what}  because of {safe('; '.join(change['cells']))}  (run {change['run_id'][:8]})"

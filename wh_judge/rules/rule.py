@@ -34,6 +34,8 @@ class RuleSettings(BaseModel):
     def _usable(cls, endings: tuple[str, ...]) -> tuple[str, ...]:
         if not endings:
             raise ValueError("endings is empty: name at least one, such as 요")
+        if any("," in ending for ending in endings):
+            raise ValueError("an ending has a comma in it; write each ending as a text of its own")
         for ending in endings:
             if not ending or any(c.isspace() or c in SENTENCE_ENDS for c in ending):
                 raise ValueError(f"the ending {ending!r} is empty or has white space or a sentence end in it")

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +47,33 @@ def open_warehouse(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         try:
             connection.execute("SET TimeZone = 'Asia/Seoul'")
             connection.execute(DDL)
-        except duckdb.CatalogException as error:
+        except (duckdb.CatalogException, duckdb.BinderException) as error:
             raise UserError(f"{path}: is no warehouse of wh-judge: {_first_line(error)}") from None
+        _check_layout(connection, path)
         yield connection
     finally:
         connection.close()
+
+
+def _check_layout(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Refuse a warehouse whose tables another version made, before a run fails on each day of it."""
+    missing = sorted(_expected_layout() - set(connection.execute(_LAYOUT).fetchall()))
+    if missing:
+        table, column, kind = missing[0]
+        raise UserError(
+            f"{path}: was made by another version of wh-judge ({table} has no {column} {kind}); move it away and run"
+            " again"
+        )
+
+
+_LAYOUT = "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
+
+
+@cache
+def _expected_layout() -> frozenset[tuple[str, str, str]]:
+    with duckdb.connect(config=_CONFIG) as connection:
+        connection.execute(DDL)
+        return frozenset(connection.execute(_LAYOUT).fetchall())
 
 
 def _first_connection(path: Path) -> duckdb.DuckDBPyConnection:

@@ -1,5 +1,6 @@
 """Files into the warehouse: the log file by file, the small tables whole."""
 
+import errno
 import hashlib
 import itertools
 from collections.abc import Sequence
@@ -46,10 +47,18 @@ def bring_in(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[
         if name not in ingest_files(connection, settings.inbox, [file]):
             continue
         done.append(name)
-        if not number(connection, "SELECT count(*) FROM turn_row WHERE file = ?", [name]):
-            reject(settings.inbox, file, read_problems(connection, TABLES["chat_turn"], name))
+        problems = read_problems(connection, TABLES["chat_turn"], name)
+        if problems and not any(batch.rows.num_rows for batch in read_file(file, TABLES["chat_turn"], name)):
             connection.execute("DELETE FROM log_file WHERE name = ?", [name])
+            try:
+                reject(settings.inbox, file, problems)
+            except OSError as error:
+                reason = f"cannot be moved to rejected/: {error.strerror}"
+                _keep_problems(connection, [Problem("chat_turn", name, None, "noted", reason, None)])
     return done
+
+
+_ROWS_OF_FILE = "SELECT count(*) FROM turn_row WHERE file = ?"
 
 
 def ingest_log(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
@@ -76,35 +85,51 @@ def ingest_files(connection: duckdb.DuckDBPyConnection, path: Path, files: Seque
                 continue
             sha256 = _sha256(file)
         except OSError:
-            _keep_unreadable(connection, file, name)
+            _keep_unreadable(connection, file, name, [None, None, None])
             continue
         if known and known[0] == sha256:
             connection.execute(
                 "UPDATE log_file SET size = ?, mtime_ns = ? WHERE name = ?", [stat.st_size, stat.st_mtime_ns, name]
             )
             continue
-        with transaction(connection):
-            _replace_file(connection, file, name, [sha256, stat.st_size, stat.st_mtime_ns])
+        facts = [sha256, stat.st_size, stat.st_mtime_ns]
+        try:
+            with transaction(connection):
+                _replace_file(connection, file, name, facts)
+        except _NothingReadError:
+            _keep_unreadable(connection, file, name, facts)
         done.append(name)
     return done
 
 
 def _sha256(file: Path) -> str:
+    if not file.is_file():
+        raise OSError(errno.EINVAL, "is no regular file")
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def _keep_unreadable(connection: duckdb.DuckDBPyConnection, file: Path, name: str) -> None:
-    """Keep why a file cannot be read, and forget its facts, so that it is brought in once it can be."""
+class _NothingReadError(Exception):
+    """A file that brought turns before has problems now and not one row."""
+
+
+def _keep_unreadable(
+    connection: duckdb.DuckDBPyConnection, file: Path, name: str, facts: Sequence[str | int | None]
+) -> None:
+    """Keep why nothing of a file can be read; the turns that it brought before stay.
+
+    Without facts the file is tried again each time; with them once it has changed.
+    """
     table = TABLES["chat_turn"]
     with transaction(connection):
-        connection.execute("UPDATE log_file SET sha256 = NULL, size = NULL, mtime_ns = NULL WHERE name = ?", [name])
+        connection.execute("UPDATE log_file SET sha256 = ?, size = ?, mtime_ns = ? WHERE name = ?", [*facts, name])
         _forget_problems(connection, table, name)
         for batch in read_file(file, table, name):
             _keep_problems(connection, batch.problems)
 
 
 def _replace_file(connection: duckdb.DuckDBPyConnection, file: Path, name: str, facts: list[str | int]) -> None:
+    had_rows, has_rows, has_problems = number(connection, _ROWS_OF_FILE, [name]) > 0, False, False
     arrival, table, normalised = number(connection, "SELECT nextval('arrival')"), TABLES["chat_turn"], 0
     connection.execute("CREATE OR REPLACE TEMP TABLE touched AS SELECT turn_id FROM turn_row WHERE file = ?", [name])
     connection.execute("CREATE OR REPLACE TEMP TABLE old_turn AS SELECT * FROM turn_row WHERE file = ?", [name])
@@ -124,6 +149,9 @@ def _replace_file(connection: duckdb.DuckDBPyConnection, file: Path, name: str, 
         connection.unregister("batch")
         _keep_problems(connection, batch.problems)
         normalised += batch.normalised
+        has_rows, has_problems = has_rows or batch.rows.num_rows > 0, has_problems or bool(batch.problems)
+    if had_rows and has_problems and not has_rows:
+        raise _NothingReadError
     # A turn may stand in several files: of those rows, the one that arrived last counts.
     connection.execute(
         """UPDATE turn_row SET is_current = (turn_row.arrival = newest.arrival)
@@ -186,6 +214,8 @@ def read_problems(
 
 def replace_table(connection: duckdb.DuckDBPyConnection, table: InputTable, path: Path) -> Batch:
     """Bring in cards, lexicon or gold labels whole, in one transaction."""
+    # Taken before the files are read: a file that is swapped in between is then read once more, not never.
+    signed = signature(path)
     batch = read_table(path, table)
     rows = batch.rows
     version = ""
@@ -195,7 +225,7 @@ def replace_table(connection: duckdb.DuckDBPyConnection, table: InputTable, path
         version = ", md5(to_json(batch)::VARCHAR) AS version"
     with transaction(connection):
         connection.register("batch", rows)
-        connection.execute("INSERT OR REPLACE INTO input_file VALUES (?, ?)", [table.name, signature(path)])
+        connection.execute("INSERT OR REPLACE INTO input_file VALUES (?, ?)", [table.name, signed])
         connection.execute(f"DELETE FROM {table.name}")
         connection.execute(f"INSERT INTO {table.name} BY NAME SELECT *{version} FROM batch")
         connection.unregister("batch")
