@@ -26,7 +26,7 @@ Edit = tuple[Any, ...]
 TURN_IDS = ("T-1", "T-2", "T-9", "T-10", "T-11", "T-12")
 FILES = ("a", "b")
 REPLIES = ("몰라.", "선거야.", "하늘이 왔어요.", "주사위 굴려. 선거다.", None)
-NAMES = ([], ["하늘"], ["리안"], ["하늘", "리안"], None)
+NAMES: tuple[list[str] | None, ...] = ([], ["하늘"], ["리안"], ["하늘", "리안"], None)
 ASKS: dict[str, Any] = {"user_asked_recall": True, "user_message": "동생과 스승 이름 기억나?"}
 CARDS: tuple[dict[str, Any] | None, ...] = (
     {"canon_entities": ["하늘", "리안"], "entity_roles": [{"role": "동생", "entity": "하늘"}]},
