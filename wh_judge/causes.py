@@ -226,14 +226,13 @@ def _turn_cells(edit: _Edit, before: ChatTurn, after: ChatTurn) -> Iterator[_Edi
             assert inputs.turn is not None
             whole = edit.undo(inputs)
             # What is put back brings along what belongs to it: a reply the lexicon rows that hit it.
-            brings = {
+            brings: dict[str, dict[str, Any]] = {
                 "reply_text": {"lexicon": whole.lexicon},
                 "character_id": {"card": whole.card},
                 "session_id": {"mentions": whole.mentions},
             }
             turn = inputs.turn.model_copy(update={name: old})
-            changes: dict[str, Any] = {"turn": turn} | brings.get(name, {})
-            return replace(inputs, **changes)
+            return replace(inputs, turn=turn, **brings.get(name, {}))
 
         yield _Edit("chat_turn", f"chat_turn {after.turn_id} {name}: {shown(old)} -> {shown(new)}", undo)
 

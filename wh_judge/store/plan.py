@@ -56,7 +56,7 @@ def inputs_version(
         "turns": table_version(connection, turns, "turn_id"),
         "cards": table_version(
             connection,
-            f"SELECT DISTINCT character_id, version FROM ({_card_of_turn_sql(day, card_as_of)})",
+            f"SELECT DISTINCT character_id, version FROM ({card_of_turn_sql(day, card_as_of)})",
             "character_id, version",
         ),
         "earlier": table_version(connection, _earlier_sql(day), "session_id, entity"),
@@ -72,19 +72,20 @@ def parts_of(version: str | None) -> dict[str, str]:
     return dict(part.split("=", 1) for part in version.split(" ")) if version else {}
 
 
-def _card_of_turn_sql(day: dt.date, card_as_of: CardAsOf) -> str:
+def card_of_turn_sql(day: dt.date, card_as_of: CardAsOf) -> str:
     """turn_id, character_id and the version of the card that judges the turn; turns without a card are left out."""
     of_day = f"(SELECT turn_id, character_id, turn_at FROM chat_turn WHERE day = DATE '{day}')"
     if card_as_of == "now":
         return f"SELECT turn_id, character_id, version FROM {of_day} JOIN character_card USING (character_id)"
     # A turn older than the first version that was ever seen is judged by that one: nothing else is known.
     return f"""
-        SELECT turn_id, character_id, coalesce(past.version, first.version) AS version
+        SELECT turn.turn_id, turn.character_id, coalesce(past.version, first.version) AS version
         FROM {of_day} AS turn
         ASOF LEFT JOIN card_history AS past
             ON past.character_id = turn.character_id AND past.valid_from <= turn.turn_at
         JOIN (SELECT character_id, arg_min(version, valid_from) AS version FROM card_history
-              SEMI JOIN character_card USING (character_id) GROUP BY ALL) AS first USING (character_id)"""
+              SEMI JOIN character_card USING (character_id) GROUP BY ALL) AS first
+            ON first.character_id = turn.character_id"""
 
 
 def _earlier_sql(day: dt.date) -> str:
@@ -113,7 +114,7 @@ def plan_day(
         f"""CREATE OR REPLACE TEMP TABLE day_turn AS
             SELECT turn.turn_id, turn.session_id, turn.user_asked_recall, card.version AS card_version,
                    turn.row_hash AS turn_version
-            FROM turn_row AS turn LEFT JOIN ({_card_of_turn_sql(day, card_as_of)}) AS card USING (turn_id)
+            FROM turn_row AS turn LEFT JOIN ({card_of_turn_sql(day, card_as_of)}) AS card USING (turn_id)
             WHERE turn.is_current AND turn.day = DATE '{day}'"""
     )
     connection.execute(

@@ -10,7 +10,7 @@ import duckdb
 
 from wh_judge.rules import RuleSettings
 from wh_judge.store.log import log_days
-from wh_judge.store.plan import PARTS, CardAsOf, inputs_version, parts_of
+from wh_judge.store.plan import PARTS, CardAsOf, card_of_turn_sql, inputs_version, parts_of
 from wh_judge.store.schema import one
 
 STALE_FILE = "stale.json"
@@ -50,23 +50,28 @@ def find_stale(
         if judged.get(day) == version:
             continue
         before, now = parts_of(judged.get(day)), parts_of(version)
-        causes = [_cause(connection, day, part) for part in PARTS if before and before.get(part) != now[part]]
-        stale.append(StaleDay(day, version, tuple(causes or ["it was never judged"]), failed.get(day) == version))
+        differing = [part for part in PARTS if before and before.get(part) != now[part]]
+        found = [_cause(connection, day, part, card_as_of) for part in differing]
+        causes = tuple(filter(None, found)) or ("it was never judged",)
+        stale.append(StaleDay(day, version, causes, failed.get(day) == version))
     return stale
 
 
-def _cause(connection: duckdb.DuckDBPyConnection, day: dt.date, part: str) -> str:
+def _cause(connection: duckdb.DuckDBPyConnection, day: dt.date, part: str, card_as_of: CardAsOf) -> str | None:
+    """The cause in words; None where other cards are in play only because other characters speak on the day."""
     if part != "cards":
         return CAUSES[part]
     row = one(
         connection,
-        """SELECT string_agg(DISTINCT turn.character_id, ', ' ORDER BY turn.character_id)
-           FROM (SELECT turn_id, character_id FROM chat_turn WHERE day = $1) AS turn
-           LEFT JOIN character_card AS card USING (character_id) LEFT JOIN verdict_row AS old USING (turn_id)
-           WHERE old.card_version IS DISTINCT FROM card.version""",
+        f"""SELECT string_agg(DISTINCT turn.character_id, ', ' ORDER BY turn.character_id)
+            FROM (SELECT turn_id, character_id FROM chat_turn WHERE day = $1
+                  AND turn_id IN (SELECT turn_id FROM verdict_row UNION ALL SELECT turn_id FROM unjudged)) AS turn
+            LEFT JOIN ({card_of_turn_sql(day, card_as_of)}) AS card USING (turn_id)
+            LEFT JOIN verdict_row AS old USING (turn_id)
+            WHERE old.card_version IS DISTINCT FROM card.version""",
         [day],
     )
-    return f"{CAUSES[part]}: {row[0]}" if row and row[0] else CAUSES[part]
+    return f"{CAUSES[part]}: {row[0]}" if row and row[0] else None
 
 
 def write_stale(stale: list[StaleDay], data: Path) -> None:

@@ -374,3 +374,33 @@ def test_turns_of_other_days_that_are_cited_are_there_for_the_validations(new_ho
         judgement = judge(inputs.turns, inputs.cards, inputs.lexicon, day.settings, inputs.earlier)
         log = read_log(connection, day, inputs, judgement)
     assert set(log.turns) == {"T-4", "T-6", "T-7", "T-8", "T-9", "T-10", "T-11", "T-12"}
+
+
+def test_a_day_of_which_some_turns_are_judged_again_is_validated_whole(warehouse: Connection, house: House) -> None:
+    replace_cards(warehouse, house, "C-2", first_person="이몸")
+    result = house.judge(warehouse, DAY_2, "second")
+    assert result.written == 1
+    assert {(entry.looked_at, entry.passed + entry.not_applicable) for entry in result.validations} == {(6, 6)}
+    kept = rows(warehouse, f"SELECT DISTINCT looked_at FROM validation WHERE day = '{DAY_2}'")
+    assert kept == [(6,)]
+
+
+def test_what_else_must_hold_is_asked_of_all_verdicts_of_the_day(warehouse: Connection, house: House) -> None:
+    seen: list[pa.Table] = []
+    replace_cards(warehouse, house, "C-2", first_person="이몸")
+    house.judge(warehouse, DAY_2, seen=seen.append)
+    assert seen[0]["turn_id"].to_pylist() == ["T-6", "T-7", "T-8", "T-9", "T-10", "T-12"]
+
+
+def test_a_day_of_which_a_part_fails_stays_as_it_was(warehouse: Connection, house: House) -> None:
+    """Verdicts, history, changes and outcomes; T-9 alone is judged again."""
+    replace_cards(warehouse, house, "C-2", first_person="이몸")
+    names = ("verdict_row", "verdict_closed", "verdict_change", "outcome", "unjudged", "judged_day")
+    before = {name: rows(warehouse, f"SELECT * FROM {name} ORDER BY ALL") for name in names}
+    result = house.judge(warehouse, DAY_2, "bad", change=spoilt)
+    assert (result.committed, result.changes) == (False, ())
+    assert [(entry.code, entry.looked_at, entry.failed) for entry in result.validations if not entry.ok] == [
+        (SUMMARY.code, 6, 1),
+    ]
+    assert {name: rows(warehouse, f"SELECT * FROM {name} ORDER BY ALL") for name in names} == before
+    assert rows(warehouse, "SELECT day FROM failed_day") == [(DAY_2,)]

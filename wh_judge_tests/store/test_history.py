@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterator
+from itertools import pairwise
 
 import duckdb
 import pytest
@@ -122,7 +123,7 @@ def test_the_versions_of_a_verdict_follow_each_other_without_a_gap(warehouse: Co
            WHERE turn_id = 'T-14' ORDER BY written_at""",
     )
     runs = [f"first {DAY_3}", "second", "third", "fourth", None]
-    assert [row[:2] for row in found] == list(zip(runs, runs[1:], strict=False))
+    assert [row[:2] for row in found] == list(pairwise(runs))
     assert [until for _, _, _, until, _, _ in found[:-1]] == [written for _, _, written, _, _, _ in found[1:]]
     assert found[-1][3] is None
     kept = rows(warehouse, "SELECT version FROM card_history WHERE character_id = 'C-3' ORDER BY valid_from")

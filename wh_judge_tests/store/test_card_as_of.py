@@ -1,0 +1,109 @@
+"""Turns judged by their card as it stood when they were written."""
+
+import datetime as dt
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from wh_judge.store import versions
+from wh_judge.store.inputs import ingest_log
+from wh_judge_tests.builders import card, turn
+from wh_judge_tests.house import ASKS, DAY_1, House, at, rows
+
+Connection = duckdb.DuckDBPyConnection
+PLAIN, POLITE = (
+    card("C-1", honorific_rule="반말", first_person="나"),
+    card("C-1", honorific_rule="존댓말", first_person="나"),
+)
+CHANGED_AT = dt.datetime(2026, 9, 1, 1, 30, tzinfo=dt.UTC)
+"""10:30 in Seoul, between T-1 and T-2."""
+
+
+@pytest.fixture
+def as_of_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
+    """A house in which the card turned polite at 10:30 on the first day: both versions are brought in, nothing judged."""
+    house = House(tmp_path, card_as_of="turn")
+    house.lexicon(("선거", "현실 정치"))
+    house.log(
+        "log",
+        turn("T-1", turn_at=at(1, 10), session_id="S", named_entities=["하늘"]),
+        turn("T-2", turn_at=at(1, 40), session_id="S", **ASKS),
+        turn("T-3", turn_at=at(1, 50)),
+    )
+    for moment, version in ((CHANGED_AT - dt.timedelta(minutes=10), PLAIN), (CHANGED_AT, POLITE)):
+        monkeypatch.setattr(versions, "now", lambda moment=moment: moment)
+        house.cards(version)
+        with house.warehouse() as connection:
+            house.bring_in(connection)
+    return house
+
+
+def judged(connection: Connection, house: House) -> dict[str, str]:
+    """The verdicts, once what is stale is judged."""
+    for day in house.stale(connection):
+        assert house.judge(connection, day).committed
+    return dict(rows(connection, "SELECT turn_id, verdict FROM verdict ORDER BY turn_id"))
+
+
+def test_a_turn_is_judged_by_the_version_that_stood_then(as_of_turn: House) -> None:
+    """T-1 is older than the first version that was ever seen, and judged by that one."""
+    with as_of_turn.warehouse() as connection:
+        verdicts = judged(connection, as_of_turn)
+        assert (verdicts["T-1"], verdicts["T-3"]) == ("설정대로 말함", "말투 어긋남")
+
+
+def test_by_the_card_of_now_all_turns_go_by_the_newest(as_of_turn: House) -> None:
+    as_of_turn.options["card_as_of"] = "now"
+    with as_of_turn.warehouse() as connection:
+        verdicts = judged(connection, as_of_turn)
+        assert (verdicts["T-1"], verdicts["T-3"]) == ("말투 어긋남", "말투 어긋남")
+
+
+def test_a_verdict_says_which_version_it_went_by(as_of_turn: House) -> None:
+    with as_of_turn.warehouse() as connection:
+        judged(connection, as_of_turn)
+        found = rows(
+            connection,
+            """SELECT turn_id, honorific_rule, day FROM verdict JOIN card_history ON version = card_version
+               ORDER BY turn_id""",
+        )
+    assert found == [("T-1", "반말", DAY_1), ("T-2", "존댓말", DAY_1), ("T-3", "존댓말", DAY_1)]
+
+
+def test_a_session_across_versions_is_recalled_whole(as_of_turn: House) -> None:
+    with as_of_turn.warehouse() as connection:
+        judged(connection, as_of_turn)
+        sql = "SELECT recall_target, recall_source_turn FROM verdict WHERE turn_id = 'T-2'"
+        assert rows(connection, sql) == [("하늘", "T-1")]
+
+
+def test_a_version_touches_no_turn_that_is_older(as_of_turn: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    with as_of_turn.warehouse() as connection:
+        judged(connection, as_of_turn)
+        monkeypatch.setattr(versions, "now", lambda: CHANGED_AT + dt.timedelta(days=1))
+        as_of_turn.cards(PLAIN)
+        as_of_turn.bring_in(connection)
+        assert as_of_turn.stale(connection) == []
+
+
+def test_a_card_that_returns_to_an_older_version_counts_from_then_on(
+    as_of_turn: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with as_of_turn.warehouse() as connection:
+        monkeypatch.setattr(versions, "now", lambda: CHANGED_AT + dt.timedelta(days=1))
+        as_of_turn.cards(PLAIN)
+        as_of_turn.log("next", turn("T-4", turn_at=at(2, 20)), turn("T-5", turn_at=at(2, 40)))
+        as_of_turn.bring_in(connection)
+        verdicts = judged(connection, as_of_turn)
+    assert (verdicts["T-4"], verdicts["T-5"]) == ("말투 어긋남", "설정대로 말함")
+
+
+def test_changing_the_setting_makes_the_days_stale_that_it_concerns(as_of_turn: House) -> None:
+    with as_of_turn.warehouse() as connection:
+        judged(connection, as_of_turn)
+        as_of_turn.log("next", turn("T-4", turn_at=at(2, 20)))
+        ingest_log(connection, as_of_turn.turns)
+        judged(connection, as_of_turn)
+        as_of_turn.options["card_as_of"] = "now"
+        assert as_of_turn.stale(connection) == [DAY_1]
