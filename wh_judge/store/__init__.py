@@ -46,10 +46,11 @@ def open_warehouse(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     try:
         try:
             connection.execute("SET TimeZone = 'Asia/Seoul'")
-            connection.execute(DDL)
+            if not _expected_layout() <= _layout(connection):
+                connection.execute(DDL)
+                _check_layout(connection, path)
         except (duckdb.CatalogException, duckdb.BinderException) as error:
             raise UserError(f"{path}: is no warehouse of wh-judge: {_first_line(error)}") from None
-        _check_layout(connection, path)
         yield connection
     finally:
         connection.close()
@@ -57,7 +58,7 @@ def open_warehouse(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 def _check_layout(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Refuse a warehouse whose tables another version made, before a run fails on each day of it."""
-    missing = sorted(_expected_layout() - set(connection.execute(_LAYOUT).fetchall()))
+    missing = sorted(entry for entry in _expected_layout() - _layout(connection) if entry[2] != _VIEW)
     if missing:
         table, column, kind = missing[0]
         raise UserError(
@@ -66,14 +67,25 @@ def _check_layout(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         )
 
 
-_LAYOUT = "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
+_VIEW = "view"
+
+
+def _layout(connection: duckdb.DuckDBPyConnection) -> frozenset[tuple[str, str, str]]:
+    """The columns of all tables and views, with their types, and what the views say."""
+    found = connection.execute(
+        f"""SELECT table_name, column_name, data_type FROM duckdb_columns()
+            WHERE schema_name = 'main' AND NOT internal
+            UNION ALL
+            SELECT view_name, sql, '{_VIEW}' FROM duckdb_views() WHERE schema_name = 'main' AND NOT internal"""
+    )
+    return frozenset(found.fetchall())
 
 
 @cache
 def _expected_layout() -> frozenset[tuple[str, str, str]]:
     with duckdb.connect(config=_CONFIG) as connection:
         connection.execute(DDL)
-        return frozenset(connection.execute(_LAYOUT).fetchall())
+        return _layout(connection)
 
 
 def _first_connection(path: Path) -> duckdb.DuckDBPyConnection:

@@ -21,7 +21,7 @@ from wh_judge_tests.assets.snapshot import FILE, described
 
 ROOT = Path(__file__).parents[2]
 GRAPH = defs.resolve_asset_graph()
-NODES = [GRAPH.get(key) for asset in ASSETS for key in asset.keys]
+NODES = [GRAPH.get(key) for asset in ASSETS for key in sorted(asset.keys, key=str)]
 CHECKS = [GRAPH.get_check_spec(key) for key in sorted(GRAPH.asset_check_keys, key=str)]
 
 
