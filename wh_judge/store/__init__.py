@@ -4,6 +4,7 @@
 `open_warehouse` is the one place that opens one.
 """
 
+import hashlib
 import logging
 import os
 import time
@@ -17,7 +18,7 @@ import duckdb
 from dagster_duckdb import DuckDBResource
 
 from wh_judge.errors import UserError
-from wh_judge.store.schema import DDL
+from wh_judge.store.schema import DDL, one
 
 __all__ = ["open_warehouse", "transaction"]
 
@@ -46,9 +47,12 @@ def open_warehouse(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     try:
         try:
             connection.execute("SET TimeZone = 'Asia/Seoul'")
-            if not _expected_layout() <= _layout(connection):
+            if not _is_made(connection):
                 connection.execute(DDL)
                 _check_layout(connection, path)
+                with transaction(connection):
+                    connection.execute("DELETE FROM layout")
+                    connection.execute("INSERT INTO layout VALUES (?)", [_DDL_VERSION])
         except (duckdb.CatalogException, duckdb.BinderException) as error:
             raise UserError(f"{path}: is no warehouse of wh-judge: {_first_line(error)}") from None
         yield connection
@@ -56,9 +60,14 @@ def open_warehouse(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         connection.close()
 
 
+def _is_made(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether everything is there as this version makes it: to make it once more takes longer than to look."""
+    return _expected_layout() <= _layout(connection) and one(connection, "FROM layout") == (_DDL_VERSION,)
+
+
 def _check_layout(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Refuse a warehouse whose tables another version made, before a run fails on each day of it."""
-    missing = sorted(entry for entry in _expected_layout() - _layout(connection) if entry[2] != _VIEW)
+    missing = sorted(_expected_layout() - _layout(connection))
     if missing:
         table, column, kind = missing[0]
         raise UserError(
@@ -67,18 +76,13 @@ def _check_layout(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         )
 
 
-_VIEW = "view"
+_DDL_VERSION = hashlib.md5(DDL.encode()).hexdigest()
 
 
 def _layout(connection: duckdb.DuckDBPyConnection) -> frozenset[tuple[str, str, str]]:
-    """The columns of all tables and views, with their types, and what the views say."""
-    found = connection.execute(
-        f"""SELECT table_name, column_name, data_type FROM duckdb_columns()
-            WHERE schema_name = 'main' AND NOT internal
-            UNION ALL
-            SELECT view_name, sql, '{_VIEW}' FROM duckdb_views() WHERE schema_name = 'main' AND NOT internal"""
-    )
-    return frozenset(found.fetchall())
+    """The columns of all tables and views, with their types."""
+    sql = "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
+    return frozenset(connection.execute(sql).fetchall())
 
 
 @cache

@@ -92,7 +92,7 @@ def ingest_files(connection: duckdb.DuckDBPyConnection, path: Path, files: Seque
                 "UPDATE log_file SET size = ?, mtime_ns = ? WHERE name = ?", [stat.st_size, stat.st_mtime_ns, name]
             )
             continue
-        facts = [sha256, stat.st_size, stat.st_mtime_ns]
+        facts: list[str | int] = [sha256, stat.st_size, stat.st_mtime_ns]
         try:
             with transaction(connection):
                 _replace_file(connection, file, name, facts)

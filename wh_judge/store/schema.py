@@ -119,11 +119,13 @@ CREATE TABLE IF NOT EXISTS evaluation (
     name VARCHAR PRIMARY KEY, document JSON NOT NULL, run_id VARCHAR NOT NULL,
     finished_at TIMESTAMPTZ NOT NULL);
 CREATE TABLE IF NOT EXISTS publication (state VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS layout (version VARCHAR NOT NULL);
 """
 """`turn_row` keeps every row of every log file; `chat_turn` shows, for each turn_id, the row that arrived last.
 What a file brought before is kept in `turn_history`, as are all versions of cards, lexicon and settings. `verdict_row`
 holds the verdicts in force, `verdict_closed` those that were replaced; `outcome` has, for each verdict, one letter per
-validation: P passed, N not applicable. `publication` has one row: what the newest snapshot was made from."""
+validation: P passed, N not applicable. `publication` has one row: what the newest snapshot was made from, and
+`layout` one: the version of all this."""
 
 PUBLISHED = {
     "chat_turn": "day, length(turn_id), turn_id",

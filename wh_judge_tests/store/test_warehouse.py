@@ -155,6 +155,36 @@ def test_a_database_of_something_else_is_refused(path: Path) -> None:
         pass
 
 
+def test_tables_that_another_version_made_are_refused(house: House) -> None:
+    with house.warehouse() as connection:
+        connection.execute("ALTER TABLE judged_day RENAME COLUMN inputs TO before")
+    message = r"was made by another version of wh-judge \(judged_day has no inputs VARCHAR\); move it away"
+    with pytest.raises(UserError, match=message), house.warehouse():
+        pass
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DROP TABLE evaluation",
+        "DROP VIEW verdict_history",
+        "CREATE OR REPLACE VIEW chat_turn AS SELECT * EXCLUDE (arrival, is_current, row_hash) FROM turn_row;"
+        "UPDATE layout SET version = 'older'",
+    ],
+    ids=["a table", "a view", "an older version"],
+)
+def test_what_is_missing_or_older_is_made_when_it_is_opened(damage: str, house: House) -> None:
+    with house.warehouse() as connection:
+        before = connection.execute(_VIEWS).fetchall()
+        connection.execute(damage)
+    with house.warehouse() as connection:
+        assert number(connection, "SELECT count(*) FROM evaluation") == 0
+        assert [len(sql) for (sql,) in connection.execute(_VIEWS).fetchall()] == [len(sql) for (sql,) in before]
+
+
+_VIEWS = "SELECT sql FROM duckdb_views() WHERE NOT internal ORDER BY view_name"
+
+
 def test_a_name_that_speaks_of_locks_is_no_lock(tmp_path: Path) -> None:
     path = tmp_path / "locks" / "warehouse.duckdb"
     path.parent.mkdir()
