@@ -159,7 +159,8 @@ def plan_day(
 
 _MISLED_SQL = """
     SELECT old.turn_id
-    FROM (SELECT turn_id, session_id, unnest(mentions) AS mention FROM verdict_row SEMI JOIN day_turn USING (turn_id)) AS old
+    FROM (SELECT turn_id, session_id, unnest(mentions) AS mention
+          FROM verdict_row SEMI JOIN day_turn USING (turn_id)) AS old
     LEFT JOIN chat_turn AS source ON source.turn_id = old.mention.turn_id AND source.session_id = old.session_id
     WHERE list_contains(source.named_entities, old.mention.entity) IS NOT TRUE"""
 """Turns of the day whose verdict rests on a mention that is none any more: what named the entity may have left the
@@ -175,6 +176,18 @@ def _touch_by_lexicon(connection: duckdb.DuckDBPyConnection, day: dt.date, befor
     connection.register("hit_turns", turns.take(pa.array(reply)).select(["turn_id"]))
     connection.execute("INSERT INTO touched SELECT DISTINCT turn_id FROM hit_turns ANTI JOIN touched USING (turn_id)")
     connection.unregister("hit_turns")
+    connection.execute(
+        f"INSERT INTO touched SELECT DISTINCT turn_id FROM ({_SHIFTED_SQL}) ANTI JOIN touched USING (turn_id)"
+    )
+
+
+_SHIFTED_SQL = """
+    SELECT turn_id
+    FROM (SELECT turn_id, touched_term, touched_topic, unnest(evidence) AS cited
+          FROM verdict_row SEMI JOIN day_turn USING (turn_id))
+    ANTI JOIN topic_lexicon ON position::VARCHAR = cited.key AND term = touched_term AND topic = touched_topic
+    WHERE cited.source = 'topic_lexicon'"""
+"""Turns of the day whose evidence cites a lexicon row by a place at which it does not stand any more."""
 
 
 def changed_terms(before: list[LexiconTerm], now: list[LexiconTerm]) -> list[str]:

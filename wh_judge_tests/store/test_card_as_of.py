@@ -22,7 +22,7 @@ CHANGED_AT = dt.datetime(2026, 9, 1, 1, 30, tzinfo=dt.UTC)
 
 @pytest.fixture
 def as_of_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
-    """A house in which the card turned polite at 10:30 on the first day: both versions are brought in, nothing judged."""
+    """A house in which the card turned polite at 10:30 on the first day; nothing is judged yet."""
     house = House(tmp_path, card_as_of="turn")
     house.lexicon(("선거", "현실 정치"))
     house.log(
