@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from wh_judge.errors import UserError
 from wh_judge.ingest import Problem, files_of
 
 QUIET_SECONDS = 5.0
@@ -36,10 +37,19 @@ def _quiet_since(file: Path) -> float:
 
 
 def reject(inbox: Path, file: Path, problems: Sequence[Problem]) -> Path:
-    """Move a file in which nothing can be read to `rejected/`, with its reasons beside it; returns where it is now."""
+    """Move a file in which nothing can be read to `rejected/`, with its reasons beside it; returns where it is now.
+
+    Raises:
+        UserError: it cannot be moved there.
+    """
     place = inbox / REJECTED / file.relative_to(inbox)
-    place.parent.mkdir(parents=True, exist_ok=True)
     reasons = "".join(f"{problem}\n" for problem in problems) or f"{file.name}: holds no row\n"
-    place.with_name(place.name + ".reason.txt").write_text(reasons, encoding="utf-8", errors="backslashreplace")
-    file.replace(place)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.with_name(place.name + ".reason.txt").write_text(reasons, encoding="utf-8", errors="backslashreplace")
+        file.replace(place)
+    except OSError as error:
+        raise UserError(
+            f"{file}: holds no row, and cannot be moved to {place}: {error.strerror}; move it away"
+        ) from None
     return place

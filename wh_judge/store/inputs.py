@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from wh_judge.errors import UserError
 from wh_judge.inbox import ready_files, reject
 from wh_judge.ingest import (
     KST,
@@ -52,9 +53,9 @@ def bring_in(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[
             connection.execute("DELETE FROM log_file WHERE name = ?", [name])
             try:
                 reject(settings.inbox, file, problems)
-            except OSError as error:
-                reason = f"cannot be moved to rejected/: {error.strerror}"
-                _keep_problems(connection, [Problem("chat_turn", name, None, "noted", reason, None)])
+            except UserError as error:
+                # One bad file must not keep the good ones out.
+                _keep_problems(connection, [Problem("chat_turn", name, None, "noted", str(error), None)])
     return done
 
 

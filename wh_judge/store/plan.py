@@ -176,6 +176,18 @@ def _touch_by_lexicon(connection: duckdb.DuckDBPyConnection, day: dt.date, befor
     connection.register("hit_turns", turns.take(pa.array(reply)).select(["turn_id"]))
     connection.execute("INSERT INTO touched SELECT DISTINCT turn_id FROM hit_turns ANTI JOIN touched USING (turn_id)")
     connection.unregister("hit_turns")
+    connection.execute(
+        f"INSERT INTO touched SELECT DISTINCT turn_id FROM ({_SHIFTED_SQL}) ANTI JOIN touched USING (turn_id)"
+    )
+
+
+_SHIFTED_SQL = """
+    SELECT turn_id
+    FROM (SELECT turn_id, touched_term, touched_topic, unnest(evidence) AS cited
+          FROM verdict_row SEMI JOIN day_turn USING (turn_id))
+    ANTI JOIN topic_lexicon ON position::VARCHAR = cited.key AND term = touched_term AND topic = touched_topic
+    WHERE cited.source = 'topic_lexicon'"""
+"""Turns of the day whose evidence cites a lexicon row by a place at which it does not stand any more."""
 
 
 def changed_terms(before: list[LexiconTerm], now: list[LexiconTerm]) -> list[str]:

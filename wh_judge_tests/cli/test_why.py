@@ -1,0 +1,189 @@
+"""`wh-judge why`, `changes` and `stale`: what they say of a warehouse in which verdicts changed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from wh_judge.ingest import TABLES
+from wh_judge.store.inputs import replace_table
+from wh_judge.validations import VALIDATIONS
+from wh_judge_tests.builders import turn
+from wh_judge_tests.cli.call import Result, call
+from wh_judge_tests.house import CARDS, DAY_1, DAY_3, DAYS, LEXICON, LOG, House, at, settle
+
+CAUSE = "character_card C-1 canon_entities: + 리안"
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> House:
+    """A house in which T-8 changed because of its card, and T-18 went."""
+    house = settle(tmp_path_factory.mktemp("why"))
+    with house.warehouse() as connection:
+        house.bring_in(connection)
+        for day in DAYS:
+            house.judge(connection, day, "first-run")
+        house.cards(CARDS[0].model_copy(update={"canon_entities": ["검술원", "하늘", "리안"]}), *CARDS[1:])
+        house.log(str(DAY_3), *LOG.day_3[:-1])
+        house.gold()
+        house.bring_in(connection)
+        replace_table(connection, TABLES["gold_label"], house.inputs / "gold.csv")
+        for day in DAYS:
+            house.judge(connection, day, "second-run")
+    return house
+
+
+def told(house: House, *arguments: str) -> Result:
+    return call(*arguments, "--data", house.data)
+
+
+def test_why_knows_the_verdict_and_what_it_rests_on(house: House) -> None:
+    code, out, error = told(house, "why", "T-7", "--json")
+    known = json.loads(out)
+    assert (code, error) == (0, "")
+    assert known["turn"]["turn_id"] == known["verdict"]["turn_id"] == "T-7"
+    assert known["verdict"]["verdict"] == "금지 소재 접촉"
+    assert known["verdict"]["inputs"]["lexicon_rows"] == [{"term": "선거", "topic": "현실 정치"}]
+    assert known["verdict"]["evidence"][0]["source"] == "chat_turn"
+    assert set(known["checks"]) == {entry.code for entry in VALIDATIONS}
+    assert (known["not_judged"], known["changes"]) == (None, [])
+
+
+def test_why_knows_the_turn_that_was_to_be_recalled(house: House) -> None:
+    known = json.loads(told(house, "why", "T-6", "--json").out)
+    assert known["verdict"]["inputs"]["mentions"] == [{"entity": "하늘", "turn_id": "T-4"}]
+
+
+def test_why_knows_earlier_versions_and_the_cause_of_the_change(house: House) -> None:
+    known = json.loads(told(house, "why", "T-8", "--json").out)
+    [earlier] = known["earlier_versions"]
+    assert (earlier["verdict"], earlier["run_id"], earlier["until_run"]) == (
+        "세계관 밖 고유명사",
+        "first-run",
+        "second-run",
+    )
+    [change] = known["changes"]
+    assert (change["verdict_after"], change["cells"]) == (known["verdict"]["verdict"], [CAUSE])
+
+
+def test_why_knows_why_a_turn_was_not_judged(house: House) -> None:
+    known = json.loads(told(house, "why", "T-5", "--json").out)
+    assert (known["verdict"], known["not_judged"]) == (None, "no card for character C-9")
+
+
+def test_why_knows_what_was_skipped(house: House) -> None:
+    assert json.loads(told(house, "why", "T-10", "--json").out)["skipped"] != []
+    assert json.loads(told(house, "why", "T-1", "--json").out)["skipped"] == []
+
+
+def test_why_knows_a_turn_that_is_gone(house: House) -> None:
+    known = json.loads(told(house, "why", "T-18", "--json").out)
+    assert (known["turn"], known["verdict"]) == (None, None)
+    assert [version["until_run"] for version in known["earlier_versions"]] == ["second-run"]
+    assert known["changes"][0]["cells"] == ["chat_turn T-18: - turn"]
+
+
+@pytest.mark.parametrize(
+    ("turn_id", "texts"),
+    [
+        ("T-8", ["리안이 불러.", "설정대로 말함", "Earlier", "세계관 밖 고유명사", "Changed", CAUSE, "passed"]),
+        ("T-7", ["lexicon row 선거 -> 현실 정치", "금지 소재 접촉"]),
+        ("T-6", ["하늘 was named in T-4"]),
+        ("T-5", ["Not judged", "no card for character C-9"]),
+        ("T-10", ["Not compared"]),
+        ("T-15", ["<script>alert(1)</script>"]),
+        ("T-18", ["Earlier", "no verdict"]),
+    ],
+)
+def test_why_shows_it_to_people(turn_id: str, texts: list[str], house: House) -> None:
+    code, out, error = told(house, "why", turn_id)
+    assert (code, error) == (0, "")
+    shown = " ".join(out.split())
+    assert [text for text in texts if text not in shown] == []
+
+
+@pytest.mark.parametrize("turn_id", ["T-404", "", "'; DROP TABLE verdict_row; --", "T-8' OR '1'='1"])
+@pytest.mark.parametrize("json_flag", [[], ["--json"]], ids=["text", "json"])
+def test_a_turn_that_nobody_knows_is_2(turn_id: str, json_flag: list[str], house: House) -> None:
+    code, out, error = call("why", "--data", house.data, *json_flag, "--", turn_id)
+    assert (code, out) == (2, "")
+    assert error.splitlines() == [
+        f"wh-judge: {turn_id}: no such turn in the warehouse; check the turn_id, or run wh-judge run first"
+    ]
+
+
+def test_changes_are_listed(house: House) -> None:
+    code, out, error = told(house, "changes")
+    assert (code, error) == (0, "")
+    assert [line.split()[:2] for line in out.splitlines()] == [["2026-09-02", "T-8"], ["2026-09-03", "T-18"]]
+    assert CAUSE in out.splitlines()[0]
+    assert "no verdict" in out.splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("days", "turn_ids"),
+    [
+        ([], ["T-8", "T-18"]),
+        (["2026-09-03"], ["T-18"]),
+        (["2026-09-01", "2026-09-02"], ["T-8"]),
+        (["2026-09-04"], []),
+    ],
+)
+def test_changes_are_listed_for_machines(days: list[str], turn_ids: list[str], house: House) -> None:
+    code, out, _ = told(house, "changes", *days, "--json")
+    assert code == 0
+    assert [change["turn_id"] for change in json.loads(out)] == turn_ids
+
+
+def test_where_nothing_changed_changes_says_so(house: House) -> None:
+    assert told(house, "changes", "2026-09-04") == (0, "", "no verdict has changed\n")
+
+
+def test_a_day_that_is_none_is_2(house: House) -> None:
+    assert told(house, "changes", "gestern").code == 2
+
+
+def stale(house: House, *arguments: str) -> Result:
+    return call("stale", "--inputs", house.inputs, "--data", house.data, *arguments)
+
+
+def test_where_nothing_is_stale_stale_says_so(house: House) -> None:
+    assert stale(house) == (0, "", "nothing is stale\n")
+    assert json.loads(stale(house, "--json").out) == {"stale": [], "inputs_not_read": []}
+
+
+@pytest.fixture
+def edited(tmp_path: Path) -> House:
+    """A house whose first day was judged before its card and a turn changed, and whose lexicon was not read since."""
+    house = settle(tmp_path)
+    with house.warehouse() as connection:
+        house.bring_in(connection)
+        replace_table(connection, TABLES["gold_label"], house.inputs / "gold.csv")
+        for day in DAYS:
+            house.judge(connection, day)
+        house.cards(*CARDS[:2], CARDS[2].model_copy(update={"name": "새 이름"}))
+        house.log("more", turn("T-90", turn_at=at(1)))
+        house.bring_in(connection)
+    house.lexicon(*LEXICON[1:])
+    return house
+
+
+def test_stale_days_are_named_with_their_causes(edited: House) -> None:
+    code, out, error = stale(edited)
+    assert code == 1
+    assert out.splitlines() == [
+        f"{DAY_1}  turns were added, corrected or taken away",
+        f"{DAY_3}  a card changed: C-3",
+    ]
+    assert error.splitlines() == ["lexicon.csv changed since it was read; wh-judge run reads it"]
+
+
+def test_stale_days_are_named_for_machines(edited: House) -> None:
+    code, out, error = stale(edited, "--json")
+    assert (code, error) == (1, "")
+    document = json.loads(out)
+    assert [(entry["day"], entry["failed"]) for entry in document["stale"]] == [
+        (str(DAY_1), False),
+        (str(DAY_3), False),
+    ]
+    assert document["inputs_not_read"] == ["lexicon.csv"]
