@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import dagster as dg
 import pytest
@@ -76,7 +76,7 @@ def test_the_night_is_that_of_seoul() -> None:
 def looked(house: House, cursor: str | None = None) -> tuple[list[str], str]:
     """The jobs that the sensor starts, and its cursor."""
     context = dg.build_sensor_context(cursor=cursor)
-    found: Any = list(changed_inputs(context))
+    found: Any = list(cast(Any, changed_inputs(context)))
     assert context.cursor is not None
     requests = [request for request in found if isinstance(request, dg.RunRequest)]
     assert bool(requests) != any(isinstance(entry, dg.SkipReason) for entry in found)
@@ -171,7 +171,7 @@ def test_a_run_is_asked_for_once_for_the_same_change(house: House) -> None:
     keys = []
     for _ in range(2):
         context = dg.build_sensor_context(cursor=None)
-        found: Any = list(changed_inputs(context))
+        found: Any = list(cast(Any, changed_inputs(context)))
         keys.append([request.run_key for request in found])
     assert keys[0] == keys[1]
     assert len(set(keys[0])) == 3
@@ -188,7 +188,7 @@ def asked_for(instance: dg.DagsterInstance, cursor: Any = None) -> tuple[dict[st
     """The days that are asked for by asset, and the cursor."""
     selection = dg.AssetSelection.assets("turns", "verdicts", "verdict_changes")
     result = dg.evaluate_automation_conditions(build_definitions(), instance, asset_selection=selection, cursor=cursor)
-    found = {name: set(result.get_requested_partitions(dg.AssetKey(name))) for name in ("turns", "verdicts")}
+    found: Any = {name: set(result.get_requested_partitions(dg.AssetKey(name))) for name in ("turns", "verdicts")}
     return found, result.cursor
 
 

@@ -39,6 +39,6 @@ def command(first: dt.datetime | None, last: dt.datetime | None, data: str | Non
     if not changes:
         click.echo("no verdict has changed", err=True)
         return
-    console = Console(emoji=False)
+    console = Console(emoji=False, highlight=False)
     for change in changes:
         console.print(f"{change['day']}  [bold]{safe(change['turn_id'])}[/bold]  {told(change)}", soft_wrap=True)

@@ -48,7 +48,7 @@ def show(settings: Settings, result: "RunResult", as_json: bool) -> int:  # type
     if as_json:
         click.echo(json.dumps(summary, ensure_ascii=False, indent=2))
     else:
-        print_summary(summary, settings, Console(emoji=False))
+        print_summary(summary, settings, Console(emoji=False, highlight=False))
         judged = f"{counted(len(result.days), 'day')} judged in {counted(result.jobs, 'run')}"
         done = judged if result.jobs else "nothing to do: all is fresh"
         click.echo(f"\n{done}", err=True)

@@ -58,7 +58,7 @@ def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_json: bo
     else:
         from wh_judge.report import validation_tables
 
-        validation_tables(results, SHOWN, Console(emoji=False))
+        validation_tables(results, SHOWN, Console(emoji=False, highlight=False))
     for row in unread:
         click.echo(f"unread: {_line(row)}", err=True)
     problems = [*log_rows.problems, *card_rows.problems, *lexicon_rows.problems]

@@ -5,7 +5,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from wh_judge.report import safe
 from wh_judge.settings import load_settings
@@ -32,7 +31,7 @@ def command(turn_id: str, data: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(known, ensure_ascii=False, indent=2))
     else:
-        _print(known, turn_id, Console(emoji=False))
+        _print(known, turn_id, Console(emoji=False, highlight=False))
 
 
 def _print(known: dict[str, Any], turn_id: str, console: Console) -> None:
@@ -49,11 +48,11 @@ def _print(known: dict[str, Any], turn_id: str, console: Console) -> None:
         console.print(f"\n[bold]{verdict['verdict']}[/bold]  {safe(verdict['summary'])}")
         if verdict["hedge"]:
             console.print(f"  {safe(verdict['hedge'])}")
-        table = Table("source", "field", "value", title="Evidence", title_justify="left", title_style="bold")
+        console.print("[bold]Evidence[/bold]")
         for row in verdict["evidence"]:
             field = f"{row['agg']}({row['field']})" if row.get("agg") else row["field"]
-            table.add_row(row["source"], field, safe(json.dumps(row["value"], ensure_ascii=False)))
-        console.print(table)
+            value = safe(json.dumps(row["value"], ensure_ascii=False))
+            console.print(f"  {row['source']:<16}{field:<20}{value}", soft_wrap=True)
         inputs = verdict["inputs"]
         console.print(
             f"[bold]Judged from[/bold]  turn {inputs['turn_version'][:12]}, card {inputs['card_version'][:12]}, "

@@ -43,6 +43,7 @@ def bring_in(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[
     path = input_path(settings.inputs, TABLES["chat_turn"])
     assert path is not None
     done = ingest_log(connection, path)
+    settings.inbox.mkdir(parents=True, exist_ok=True)
     for file in ready_files(settings.inbox):
         name = file_name(settings.inbox, file)
         if name not in ingest_files(connection, settings.inbox, [file]):
