@@ -53,6 +53,7 @@ def print_summary(summary: dict[str, Any], settings: Settings, console: Console)
     _print_agreement(summary["gold_agreement"], console)
     _print_divergence(summary["model_divergence"], console)
     _print_problems(summary, console)
+    console.print()
     _heading("What to open next", console)
     for what, where in (
         ("the graph, its checks and its history", "make ui, or dagster dev where there is no Makefile"),
@@ -65,12 +66,12 @@ def print_summary(summary: dict[str, Any], settings: Settings, console: Console)
 
 
 def _heading(text: str, console: Console) -> None:
-    console.print(f"\n[bold]{safe(text)}[/bold]", soft_wrap=True)
+    console.print(f"[bold]{safe(text)}[/bold]", soft_wrap=True)
 
 
 def _table(*columns: str, text: int = 1) -> Table:
     """A table whose first `text` columns are text and whose others are numbers."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, pad_edge=True)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for place, column in enumerate(columns):
         table.add_column(column, justify="left" if place < text else "right", no_wrap=place < len(columns) - 1)
     return table
@@ -173,7 +174,6 @@ def _print_divergence(divergence: dict[str, Any] | None, console: Console) -> No
 
 
 def _print_problems(summary: dict[str, Any], console: Console) -> None:
-    console.print()
     for row in summary["unjudged"]:
         console.print(f"[bold yellow]Not judged[/bold yellow] {counted(row['turns'], 'turn')}: {safe(row['reason'])}")
     problems = summary["problems"]
