@@ -10,9 +10,6 @@ from wh_judge.ingest import Problem, files_of
 QUIET_SECONDS = 5.0
 """A file that changed within so many seconds may still be being written."""
 
-FUTURE_SECONDS = 60.0
-"""A file that seems to be from later than this was stamped by another clock, and does not wait for ours."""
-
 REJECTED = "rejected"
 
 
@@ -24,8 +21,7 @@ def ready_files(inbox: Path) -> list[Path]:
     return [
         file
         for file in files_of(inbox)
-        if file.relative_to(inbox).parts[0] != REJECTED
-        and not now - QUIET_SECONDS < _quiet_since(file) < now + FUTURE_SECONDS
+        if file.relative_to(inbox).parts[0] != REJECTED and _quiet_since(file) <= now - QUIET_SECONDS
     ]
 
 
@@ -33,7 +29,7 @@ def _quiet_since(file: Path) -> float:
     try:
         return file.stat().st_mtime
     except OSError:
-        return time.time()
+        return float("inf")
 
 
 def reject(inbox: Path, file: Path, problems: Sequence[Problem]) -> Path:

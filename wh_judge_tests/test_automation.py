@@ -6,17 +6,18 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import dagster as dg
 import pytest
 
 from wh_judge.automation import CATCH_UP_DAYS, changed_inputs, due_days, fingerprints, nightly
-from wh_judge.definitions import build_definitions
+from wh_judge.definitions import build_definitions, defs
 from wh_judge.store.stale import StaleDay, write_stale
 from wh_judge_tests.builders import card, turn
 from wh_judge_tests.house import CARDS, DAY_1, DAY_2, DAY_3, LEXICON, LOG, House, at, settle
 
+GRAPH = defs.resolve_asset_graph()
 TONIGHT = dt.date(2026, 10, 10)
 
 
@@ -76,7 +77,8 @@ def test_the_night_is_that_of_seoul() -> None:
 def looked(house: House, cursor: str | None = None) -> tuple[list[str], str]:
     """The jobs that the sensor starts, and its cursor."""
     context = dg.build_sensor_context(cursor=cursor)
-    found: Any = list(cast(Any, changed_inputs(context)))
+    looked_at: Any = changed_inputs(context)
+    found = list(looked_at)
     assert context.cursor is not None
     requests = [request for request in found if isinstance(request, dg.RunRequest)]
     assert bool(requests) != any(isinstance(entry, dg.SkipReason) for entry in found)
@@ -171,8 +173,8 @@ def test_a_run_is_asked_for_once_for_the_same_change(house: House) -> None:
     keys = []
     for _ in range(2):
         context = dg.build_sensor_context(cursor=None)
-        found: Any = list(cast(Any, changed_inputs(context)))
-        keys.append([request.run_key for request in found])
+        looked_at: Any = changed_inputs(context)
+        keys.append([request.run_key for request in looked_at])
     assert keys[0] == keys[1]
     assert len(set(keys[0])) == 3
     assert json.loads(context.cursor or "") == fingerprints(house.settings)
@@ -184,15 +186,15 @@ def instance() -> Iterator[dg.DagsterInstance]:
         yield instance
 
 
-def asked_for(instance: dg.DagsterInstance, cursor: Any = None) -> tuple[dict[str, set[str]], Any]:
+def asked_for(instance: dg.DagsterInstance, cursor: Any = None) -> tuple[dict[str, set[str | None]], Any]:
     """The days that are asked for by asset, and the cursor."""
     selection = dg.AssetSelection.assets("turns", "verdicts", "verdict_changes")
     result = dg.evaluate_automation_conditions(build_definitions(), instance, asset_selection=selection, cursor=cursor)
-    found: Any = {name: set(result.get_requested_partitions(dg.AssetKey(name))) for name in ("turns", "verdicts")}
+    found = {name: set(result.get_requested_partitions(dg.AssetKey(name))) for name in ("turns", "verdicts")}
     return found, result.cursor
 
 
-def both(*days: dt.date) -> dict[str, set[str]]:
+def both(*days: dt.date) -> dict[str, set[str | None]]:
     return {name: {str(day) for day in days} for name in ("turns", "verdicts")}
 
 
@@ -223,8 +225,7 @@ def test_a_day_that_is_off_the_list_is_not_asked_for_again(house: House, instanc
 
 def test_verdict_changes_come_with_verdicts() -> None:
     """They are one step, and cannot be asked for apart."""
-    graph = build_definitions().resolve_asset_graph()
-    assert graph.get(dg.AssetKey("verdicts")).execution_set_entity_keys >= {
+    assert GRAPH.get(dg.AssetKey("verdicts")).execution_set_entity_keys >= {
         dg.AssetKey("verdicts"),
         dg.AssetKey("verdict_changes"),
     }

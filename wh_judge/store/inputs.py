@@ -10,7 +10,6 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wh_judge.errors import UserError
 from wh_judge.inbox import ready_files, reject
 from wh_judge.ingest import (
     KST,
@@ -50,13 +49,10 @@ def bring_in(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[
             continue
         done.append(name)
         problems = read_problems(connection, TABLES["chat_turn"], name)
-        if problems and not any(batch.rows.num_rows for batch in read_file(file, TABLES["chat_turn"], name)):
+        # Turns that the file brought before stay where nothing of it can be read now, so they tell nothing of it.
+        if not any(batch.rows.num_rows for batch in read_file(file, TABLES["chat_turn"], name)):
             connection.execute("DELETE FROM log_file WHERE name = ?", [name])
-            try:
-                reject(settings.inbox, file, problems)
-            except UserError as error:
-                # One bad file must not keep the good ones out.
-                _keep_problems(connection, [Problem("chat_turn", name, None, "noted", str(error), None)])
+            reject(settings.inbox, file, problems)
     return done
 
 
