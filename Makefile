@@ -24,7 +24,7 @@ run: .venv/run
 	@$(BIN)/wh-judge run || [ $$? -eq 1 ]
 
 test: .venv/dev
-	@$(BIN)/python -m pytest
+	@PYTHONHASHSEED=0 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: .venv/dev
 	@$(BIN)/ruff check wh_judge wh_judge_tests
