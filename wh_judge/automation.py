@@ -16,7 +16,7 @@ from wh_judge.partitions import DAYS
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.settings import Settings, load_settings
 from wh_judge.store.inputs import bring_in
-from wh_judge.store.stale import find_stale, listed_days, write_stale
+from wh_judge.store.stale import listed_days, refresh_stale
 
 SENSOR_SECONDS = int(os.environ.get("WH_JUDGE_SENSOR_SECONDS", "30"))
 CATCH_UP_DAYS = 31
@@ -44,8 +44,7 @@ def bring_in_log(context: dg.OpExecutionContext, warehouse: Warehouse) -> None:
     with warehouse.connect() as connection:
         for name in bring_in(connection, settings):
             context.log.info("brought in %s", name)
-        stale = find_stale(connection, settings.rules, settings.card_as_of)
-        write_stale(stale, settings.data)
+        stale = refresh_stale(connection, settings)
     for entry in stale:
         context.log.info("%s is stale: %s", entry.day, "; ".join(entry.causes))
 
@@ -145,8 +144,8 @@ def fingerprints(settings: Settings) -> dict[str, str]:
     gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
     rules = f"{settings.endings} {settings.card_as_of}"
     return {
-        "inputs": _hash([file for path in paths if path for file in files_of(path)]),
-        "log": _hash([*(files_of(log) if log else ()), *ready_files(settings.inbox)], rules),
+        "inputs": _hash([file for path in paths for file in files_of(path)]),
+        "log": _hash([*files_of(log), *ready_files(settings.inbox)], rules),
         "evaluations": _hash(files_of(gold) if gold else []),
     }
 

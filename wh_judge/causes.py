@@ -118,12 +118,17 @@ def _smallest(edits: Sequence[_Edit], after: Inputs, old: Decided | None, most: 
     """The first of the smallest sets of edits which, put back together, give the old fields again."""
     for size in range(1, most + 1):
         for chosen in combinations(edits, size):
-            inputs = after
-            for edit in chosen:
-                inputs = edit.undo(inputs)
-            if judge_inputs(inputs) == old:
+            if _restore(chosen, after, old):
                 return list(chosen)
     return None
+
+
+def _restore(edits: Sequence[_Edit], after: Inputs, old: Decided | None) -> bool:
+    """Whether these edits, put back together, give the old fields again."""
+    inputs = after
+    for edit in edits:
+        inputs = edit.undo(inputs)
+    return judge_inputs(inputs) == old
 
 
 def _least(edits: Sequence[_Edit], after: Inputs, old: Decided | None) -> list[_Edit] | None:
@@ -131,19 +136,12 @@ def _least(edits: Sequence[_Edit], after: Inputs, old: Decided | None) -> list[_
 
     A single edit that is enough is found, since all others can be left out.
     """
-
-    def restores(chosen: Sequence[_Edit]) -> bool:
-        inputs = after
-        for edit in chosen:
-            inputs = edit.undo(inputs)
-        return judge_inputs(inputs) == old
-
     kept = list(edits)
-    if not restores(kept):
+    if not _restore(kept, after, old):
         return None
     for edit in edits:
         fewer = [other for other in kept if other is not edit]
-        if restores(fewer):
+        if _restore(fewer, after, old):
             kept = fewer
     return kept
 

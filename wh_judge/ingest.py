@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
@@ -120,6 +120,10 @@ def _cannot_list(error: OSError) -> None:
     raise UserError(f"{error.filename}: cannot be listed: {error.strerror}")
 
 
+@overload
+def input_path(inputs: Path, table: InputTable, *, optional: Literal[False] = False) -> Path: ...
+@overload
+def input_path(inputs: Path, table: InputTable, *, optional: bool) -> Path | None: ...
 def input_path(inputs: Path, table: InputTable, *, optional: bool = False) -> Path | None:
     """Where a table lies in the folder of inputs: a folder of its name, or a file with one of the known suffixes."""
     candidates = [inputs / table.place, *(inputs / f"{table.place}{suffix}" for suffix in READERS)]

@@ -25,7 +25,6 @@ VerdictValue = Literal["설정대로 말함", "말투 어긋남", "세계관 밖
 Source = Literal["chat_turn", "character_card", "topic_lexicon"]
 Aggregate = Literal["count", "sum", "avg", "min", "max"]
 
-HONORIFICS: tuple[str, ...] = get_args(Honorific)
 VERDICTS: tuple[str, ...] = get_args(VerdictValue)
 SOURCES: tuple[str, ...] = get_args(Source)
 

@@ -4,13 +4,12 @@ import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 
 import dagster as dg
 import duckdb
 
 from wh_judge.definitions import build_definitions
-from wh_judge.ingest import KST, TABLES, TableName, input_path
+from wh_judge.ingest import KST, TABLES, input_path
 from wh_judge.instance import STARTED_HERE, open_instance
 from wh_judge.resources import Warehouse
 from wh_judge.settings import Settings
@@ -19,7 +18,7 @@ from wh_judge.store.days import judged_versions
 from wh_judge.store.inputs import bring_in, is_known
 from wh_judge.store.log import log_days
 from wh_judge.store.snapshot import is_published
-from wh_judge.store.stale import find_stale, write_stale
+from wh_judge.store.stale import refresh_stale
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how many days are done, and how many there are."""
@@ -48,7 +47,7 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
     with open_instance(settings) as instance:
         with open_warehouse(settings.warehouse) as connection:
             small = [TABLES["character_card"], TABLES["topic_lexicon"]]
-            changed = [t for t in small if not is_known(connection, t, _path(settings, t.name))]
+            changed = [t for t in small if not is_known(connection, t, input_path(settings.inputs, t))]
         if changed or not _succeeded(instance, "inputs"):
             progress("cards and lexicon", 0, 0)
             _execute(result, instance, settings, "inputs", "inputs")
@@ -58,8 +57,7 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
             # What a file holds may concern no day, such as rejected rows: the newest day then reports it.
             untold = log_days(connection)[-1:] if brought_in else []
             unreported = _unreported(instance, judged_versions(connection))
-            found = find_stale(connection, settings.rules, settings.card_as_of)
-            write_stale(found, settings.data)
+            found = refresh_stale(connection, settings)
             stale = sorted({*(entry.day for entry in found), *unreported}) or untold
         _judge(result, instance, stale, settings, progress)
         with open_warehouse(settings.warehouse) as connection:
@@ -84,8 +82,7 @@ def run_range(
         with open_warehouse(settings.warehouse) as connection:
             progress("log files", 0, 0)
             bring_in(connection, settings)
-            stale = find_stale(connection, settings.rules, settings.card_as_of)
-            write_stale(stale, settings.data)
+            stale = refresh_stale(connection, settings)
             chosen = [entry.day for entry in stale] if only_stale else log_days(connection)
             days = [day for day in chosen if first <= day <= last]
         _judge(result, instance, days, settings, progress)
@@ -98,12 +95,6 @@ def _check_inputs(settings: Settings) -> None:
     """Raise a UserError where an input is missing, before anything is written."""
     for table in TABLES.values():
         input_path(settings.inputs, table, optional=table.name == "gold_label")
-
-
-def _path(settings: Settings, name: TableName) -> Path:
-    path = input_path(settings.inputs, TABLES[name])
-    assert path is not None
-    return path
 
 
 def _succeeded(instance: dg.DagsterInstance, job: str) -> bool:

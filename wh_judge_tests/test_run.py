@@ -6,6 +6,7 @@ import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, NamedTuple
 
 import dagster as dg
@@ -155,6 +156,8 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
 
         step("a range", run_range, DAY_2, dt.date(2026, 10, 1), endings=("시끄럽더군",), keep_snapshots=1)
 
+        step("a range, only what is stale", partial(run_range, only_stale=True), DAY_1, DAY_2)
+
         told.instance = dg.DagsterInstance.ephemeral()
         with told.instance:
             step("the history deleted")
@@ -291,6 +294,12 @@ def test_the_settings_of_the_caller_count_in_every_run(story: Story) -> None:
     assert found[DAY_2] == found[DAY_3] == "endings=시끄럽더군"
     assert found[DAY_1] != found[DAY_2]
     assert story.steps["a range"].stale == [DAY_2, DAY_3], "to other settings"
+
+
+def test_of_a_range_the_fresh_days_can_be_left_out(story: Story) -> None:
+    step = story.steps["a range, only what is stale"]
+    assert step.did == (3, [DAY_2], []), "the first day is fresh, the third is not asked for"
+    assert step.stale == [DAY_3]
 
 
 def test_what_dagster_does_not_know_is_reported_again(story: Story) -> None:

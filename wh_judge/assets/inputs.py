@@ -12,7 +12,7 @@ from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, SCHEMA_VERSION, Characte
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.store import log
 from wh_judge.store.inputs import replace_table
-from wh_judge.store.stale import find_stale, write_stale
+from wh_judge.store.stale import refresh_stale
 from wh_judge.store.versions import table_version
 
 Events = Iterator[dg.AssetCheckResult | dg.MaterializeResult[None]]
@@ -45,11 +45,10 @@ def cards(warehouse: Warehouse) -> Events:
     """One row per character."""
     table, settings = TABLES["character_card"], warehouse.settings()
     path = input_path(settings.inputs, table)
-    assert path is not None
     with warehouse.connect() as connection:
         batch = replace_table(connection, table, path)
         version = table_version(connection, "SELECT * FROM character_card", "character_id")
-        write_stale(find_stale(connection, settings.rules, settings.card_as_of), settings.data)
+        refresh_stale(connection, settings)
         topics = log.keys(connection, "topic_lexicon", "topic")
     yield rows_accepted(batch.problems, "cards", normalised=batch.normalised)
     suite = run_suite("character_card", batch.rows, settings, batch="all", references={"topic_lexicon.topic": topics})
@@ -86,11 +85,10 @@ def lexicon(warehouse: Warehouse) -> Events:
     """One row per term and topic, in order."""
     table, settings = TABLES["topic_lexicon"], warehouse.settings()
     path = input_path(settings.inputs, table)
-    assert path is not None
     with warehouse.connect() as connection:
         batch = replace_table(connection, table, path)
         version = table_version(connection, "SELECT * FROM topic_lexicon", "position")
-        write_stale(find_stale(connection, settings.rules, settings.card_as_of), settings.data)
+        refresh_stale(connection, settings)
     yield rows_accepted(batch.problems, "lexicon", normalised=batch.normalised)
     suite = run_suite("topic_lexicon", batch.rows, settings, batch="all", references={})
     yield suite_result(suite, "lexicon", settings)

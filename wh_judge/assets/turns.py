@@ -14,7 +14,7 @@ from wh_judge.partitions import DAYS
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.store import log
 from wh_judge.store.inputs import bring_in, read_problems
-from wh_judge.store.stale import find_stale, write_stale
+from wh_judge.store.stale import refresh_stale
 
 COLUMNS = column_metadata(TURN_SCHEMA, ChatTurn)
 
@@ -57,7 +57,7 @@ def turns(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
         for name in brought_in:
             context.log.info("brought in %s", name)
         if brought_in:
-            write_stale(find_stale(connection, settings.rules, settings.card_as_of), settings.data)
+            refresh_stale(connection, settings)
         rows = log.read_turns(connection, day)
         facts = log.day_facts(connection, day)
         problems = read_problems(connection, TABLES["chat_turn"])

@@ -20,6 +20,7 @@ from wh_judge.store.versions import (
     lexicon_by_version,
     settings_version,
 )
+from wh_judge.text import sql_text
 
 
 @dataclass(frozen=True)
@@ -214,15 +215,19 @@ def _mentions(connection: duckdb.DuckDBPyConnection, sessions: set[str]) -> dict
 
 
 def read_changes(
-    connection: duckdb.DuckDBPyConnection, first: dt.date | None = None, last: dt.date | None = None
+    connection: duckdb.DuckDBPyConnection,
+    first: dt.date | None = None,
+    last: dt.date | None = None,
+    turn_id: str | None = None,
 ) -> list[dict[str, Any]]:
-    """The changes of verdicts on turns of the days from `first` to `last`, newest last."""
+    """The changes of verdicts on turns of the days from `first` to `last`, or of one turn, newest last."""
     since = f"day >= DATE '{first}'" if first else "true"
     until = f"day <= DATE '{last}'" if last else "true"
+    of_turn = "true" if turn_id is None else f"turn_id = {sql_text(turn_id)}"
     rows = connection.sql(
         f"""SELECT day::VARCHAR AS day, turn_id, run_id, changed_at::VARCHAR AS changed_at, verdict_before,
                    verdict_after, fields_before, fields_after, inputs, cells
-            FROM verdict_change WHERE {since} AND {until}
+            FROM verdict_change WHERE {since} AND {until} AND {of_turn}
             ORDER BY verdict_change.changed_at, verdict_change.day, length(turn_id), turn_id"""
     ).to_arrow_table()
     return [

@@ -39,9 +39,7 @@ def bring_in(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[
     Returns:
         Names of the files that were brought in or rejected.
     """
-    path = input_path(settings.inputs, TABLES["chat_turn"])
-    assert path is not None
-    done = ingest_log(connection, path)
+    done = ingest_log(connection, input_path(settings.inputs, TABLES["chat_turn"]))
     settings.inbox.mkdir(parents=True, exist_ok=True)
     for file in ready_files(settings.inbox):
         name = file_name(settings.inbox, file)

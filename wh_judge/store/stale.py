@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 
 from wh_judge.rules import RuleSettings
+from wh_judge.settings import Settings
 from wh_judge.store.log import log_days
 from wh_judge.store.plan import PARTS, CardAsOf, card_of_turn_sql, inputs_version, parts_of
 from wh_judge.store.schema import one
@@ -72,6 +73,13 @@ def _cause(connection: duckdb.DuckDBPyConnection, day: dt.date, part: str, card_
         [day],
     )
     return f"{CAUSES[part]}: {row[0]}" if row and row[0] else None
+
+
+def refresh_stale(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[StaleDay]:
+    """Find the stale days and write the list of them; called wherever an input may have come in."""
+    stale = find_stale(connection, settings.rules, settings.card_as_of)
+    write_stale(stale, settings.data)
+    return stale
 
 
 def write_stale(stale: list[StaleDay], data: Path) -> None:

@@ -9,6 +9,7 @@ from wh_judge.model import Verdict, verdict_document, verdict_from_record
 from wh_judge.rules.hedge import NOTES
 from wh_judge.store.changes import read_changes
 from wh_judge.store.schema import one
+from wh_judge.text import sql_text
 from wh_judge.validations import VALIDATIONS
 
 _VERSIONS = ("turn_version", "card_version", "settings_version", "code_version", "lexicon_rows", "mentions")
@@ -23,12 +24,12 @@ def why(connection: duckdb.DuckDBPyConnection, turn_id: str) -> dict[str, Any]:
     """
     history = connection.sql(
         f"""SELECT * EXCLUDE (written_at, until_at), written_at::VARCHAR AS written_at, until_at::VARCHAR AS until_at
-            FROM verdict_history WHERE turn_id = {_text(turn_id)} ORDER BY verdict_history.written_at"""
+            FROM verdict_history WHERE turn_id = {sql_text(turn_id)} ORDER BY verdict_history.written_at"""
     ).to_arrow_table()
     versions = [_version(record) for record in history.to_pylist()]
     turn = connection.sql(
         f"""SELECT day::VARCHAR AS day, * EXCLUDE (day, turn_at), turn_at::VARCHAR AS turn_at
-            FROM chat_turn WHERE turn_id = {_text(turn_id)}"""
+            FROM chat_turn WHERE turn_id = {sql_text(turn_id)}"""
     ).to_arrow_table()
     unjudged = one(connection, "SELECT reason FROM unjudged WHERE turn_id = ?", [turn_id])
     if not versions and not turn.num_rows and unjudged is None:
@@ -45,7 +46,7 @@ def why(connection: duckdb.DuckDBPyConnection, turn_id: str) -> dict[str, Any]:
         },
         "skipped": [note.label for note in NOTES if current and note.skips and note.code in current["notes"]],
         "earlier_versions": [version for version in versions if version["until_run"] is not None],
-        "changes": [change for change in read_changes(connection) if change["turn_id"] == turn_id],
+        "changes": read_changes(connection, turn_id=turn_id),
     }
 
 
@@ -54,7 +55,3 @@ def _version(record: dict[str, Any]) -> dict[str, Any]:
     inputs = {name: record[name] for name in _VERSIONS}
     facts = {name: record[name] for name in ("notes", "run_id", "written_at", "until_run", "until_at")}
     return {name: document[name] for name in Verdict.model_fields} | {"inputs": inputs} | facts
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
