@@ -76,6 +76,8 @@ def _listen(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        # Who opens the address as soon as it is printed waits, and is not turned away.
+        listener.listen()
     except OSError as error:
         listener.close()
         raise UserError(f"{host}:{port}: cannot be listened at: {error.strerror}; give another --port") from None

@@ -6,8 +6,9 @@ from typing import Literal, NamedTuple
 
 from wh_judge.text import SENTENCE_ENDS
 
-Kind = Literal["polite", "plain", "name", "term", "target"]
-"""A polite ending, a last word without one, a name that the card lacks, a lexicon term, the name asked for."""
+Kind = Literal["polite", "plain", "name", "term", "target", "role"]
+"""A polite ending, a last word without one, a name that the card lacks, a lexicon term, the name asked for, and the
+word that the user asked with."""
 
 BY_ENDINGS = ("설정대로 말함", "말투 어긋남")
 """Verdicts that rest on how the sentences end."""

@@ -39,7 +39,8 @@ ENVIRONMENT.globals |= {
     "most_choices": MOST_CHOICES,
 }
 ENVIRONMENT.filters |= {
-    name: getattr(words, name) for name in ("visible", "moment", "day", "number", "percent", "decimal", "p_value")
+    name: getattr(words, name)
+    for name in ("visible", "breakable", "reason", "moment", "day", "number", "percent", "decimal", "p_value")
 } | {"query": lambda value: Filter(**value).query()}
 
 
@@ -83,9 +84,10 @@ def shown(record: Mapping[str, Any]) -> dict[str, Any]:
         row["group"] = row["verdict"]
     else:
         row["reply"], row["skipped"] = marked(text, []), []
+        row["reason"] = words.reason(row["reason"] or "")
         row["group"] = "판정하지 못함"
     message = row["user_message"] or ""
-    row["message"] = marked(message, word_spans(message, roles_asked(row), "target"))
+    row["message"] = marked(message, word_spans(message, roles_asked(row), "role"))
     row["kinds"] = sorted({piece.kind for piece in (*row["reply"], *row["message"]) if piece.kind})
     return row
 

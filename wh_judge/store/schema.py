@@ -143,3 +143,6 @@ PUBLISHED = {
     "evaluation": "name",
 }
 """What readers get in a snapshot, with the order of the rows."""
+
+LOOKED_UP = {"chat_turn": "turn_id", "verdict": "turn_id", "verdict_history": "turn_id"}
+"""Columns of a snapshot by which single rows are looked up; each has an index."""
