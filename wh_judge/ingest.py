@@ -151,6 +151,44 @@ def read_table(path: Path, table: InputTable) -> Batch:
     )
 
 
+def read_layers(path: Path | None, later: Mapping[str, Path], table: InputTable) -> Batch:
+    """All rows of an input and of the files that count over it.
+
+    A row of a later file takes the place of the row with its key, and new rows follow; a later lexicon takes the place
+    of the whole lexicon, since the order of its rows means something.
+
+    Args:
+        path: the input, or None where there is none.
+        later: the files, in order, by the names that problems call them.
+        table: what the rows are.
+    """
+    base = read_table(path, table) if path else Batch(table.schema.empty_table(), [])
+    if not later:
+        return base
+    layers = [base]
+    for name, file in later.items():
+        batches = list(read_file(file, table, name))
+        layers.append(
+            Batch(
+                rows=pa.concat_tables([batch.rows for batch in batches]),
+                lines=[line for batch in batches for line in batch.lines],
+                problems=[problem for batch in batches for problem in batch.problems],
+                normalised=sum(batch.normalised for batch in batches),
+            )
+        )
+    kept = [layer for layer in layers if layer.rows.num_rows][-1:] if table.name == "topic_lexicon" else layers
+    found: dict[tuple[Any, ...], tuple[dict[str, Any], int]] = {}
+    for layer in kept:
+        for row, line in zip(layer.rows.to_pylist(), layer.lines, strict=True):
+            found[tuple(row[column] for column in table.key)] = (row, line)
+    return Batch(
+        rows=pa.Table.from_pylist([row for row, _ in found.values()], schema=table.schema),
+        lines=[line for _, line in found.values()],
+        problems=[problem for layer in layers for problem in layer.problems],
+        normalised=sum(layer.normalised for layer in layers),
+    )
+
+
 def file_name(path: Path, file: Path) -> str:
     """How a file of an input is called in problems and in the warehouse: relative to its folder's parent.
 

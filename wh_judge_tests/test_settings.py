@@ -33,6 +33,7 @@ inputs = "from-file-too"
 first_day = 2026-03-03
 docs_url = "http://docs"
 keep_snapshots = 2
+upload_limit_mb = 7
 card_as_of = "turn"
 endings = ["요", "네"]
 """
@@ -42,6 +43,7 @@ FROM_FILE = Settings(
     first_day=dt.date(2026, 3, 3),
     docs_url="http://docs",
     keep_snapshots=2,
+    upload_limit_mb=7,
     card_as_of="turn",
     endings=("요", "네"),
 )
