@@ -7,9 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from wh_judge.causes import DECIDED
-from wh_judge.screen.errors import PageError
+from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
-from wh_judge.screen.listing import run_time, runs
+from wh_judge.screen.listing import run_time, runs_offered
 from wh_judge.screen.render import render
 from wh_judge.screen.snapshots import Snapshot
 
@@ -51,8 +51,7 @@ def page(request: Request, snapshot: Snapshot) -> Response:
         raise PageError(400, "앞 실행이 뒤 실행보다 늦습니다.", "두 실행을 바꾸어 고르세요.")
     overview = snapshot.cached(("changes", since, until), lambda: _overview(snapshot, moments))
     pages = max(1, -(-overview["turns"] // CHANGE_ROWS))
-    if number > pages:
-        raise PageError(404, f"{number}쪽은 없습니다. {pages}쪽까지 있습니다.", "앞 쪽에서 다시 고르세요.")
+    check_page(number, pages)
     rows = snapshot.rows(
         f"""{_NET} SELECT * FROM net ORDER BY changed_at DESC, length(turn_id), turn_id
             LIMIT {CHANGE_ROWS} OFFSET {(number - 1) * CHANGE_ROWS}""",
@@ -66,7 +65,7 @@ def page(request: Request, snapshot: Snapshot) -> Response:
         until=until,
         overview=overview,
         rows=[told(row) for row in rows],
-        runs=runs(snapshot),
+        runs=runs_offered(snapshot, since, until),
         number=number,
         last_page=pages,
     )

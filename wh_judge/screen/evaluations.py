@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from wh_judge.model import VERDICTS
-from wh_judge.screen.errors import PageError
+from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
 from wh_judge.screen.render import checks, render
 from wh_judge.screen.snapshots import Snapshot
@@ -45,6 +45,7 @@ def checks_page(request: Request, snapshot: Snapshot) -> Response:
     if code:
         counted = next(entry for entry in checks(snapshot) if entry["code"] == code)
         pages = max(1, -(-(counted["failed"] or 0) // FAILED_ROWS))
+        check_page(number, pages)
         skip = (number - 1) * FAILED_ROWS
         failed = snapshot.rows(
             f"""SELECT day, turn_id, reason, run_id FROM failed_row WHERE code = $code
@@ -71,6 +72,7 @@ def models_page(request: Request, snapshot: Snapshot) -> Response:
     models = found["document"]["models"] if found else []
     prompts = snapshot.cached("prompts", lambda: _parted(snapshot, models)) if models else []
     pages = max(1, -(-len(prompts) // PROMPT_ROWS))
+    check_page(number, pages)
     start = (number - 1) * PROMPT_ROWS
     return render(
         request,

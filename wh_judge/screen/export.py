@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 from starlette.requests import Request
@@ -14,12 +15,13 @@ from wh_judge.screen.errors import PageError
 from wh_judge.screen.filters import Filter
 from wh_judge.screen.listing import narrowed
 from wh_judge.screen.snapshots import Snapshot, Snapshots
+from wh_judge.screen.static_pages import NOTHING_PUBLISHED
 from wh_judge.screen.verdicts import checked_filter
 from wh_judge.store.schema import names
 
 BATCH = 1_000
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What a spreadsheet takes for the beginning of a formula, in full width too."""
 
 Documents = Iterator[dict[str, Any]]
 
@@ -34,22 +36,28 @@ def page(request: Request) -> Response:
         raise PageError(404, f".{suffix} 형식은 없습니다.", "csv, jsonl, json 가운데 하나를 고르세요.")
     media_type, write = FORMATS[suffix]
     snapshots: Snapshots = request.app.state.snapshots
-    with snapshots.read() as snapshot:
-        if snapshot is None:
-            raise PageError(404, "아직 공개된 판정이 없습니다.", "`wh-judge run`을 먼저 실행하세요.")
-        filter_ = checked_filter(request, snapshot)
+    lines = _lines(request, snapshots, write)
+    next(lines)
     return StreamingResponse(
-        _lines(snapshots, filter_, write),
+        lines,
         media_type=media_type,
         headers={"Content-Disposition": f'attachment; filename="verdicts.{suffix}"'},
     )
 
 
-def _lines(snapshots: Snapshots, filter_: Filter, write: Callable[[Documents], Iterator[str]]) -> Iterator[str]:
-    """The file in pieces. The snapshot is held here, since a response is sent after its handler is done."""
+def _lines(request: Request, snapshots: Snapshots, write: Callable[[Documents], Iterator[str]]) -> Iterator[str]:
+    """An empty piece once the filter is read, then the file in pieces.
+
+    The snapshot is held here, since a response is sent after its handler is done.
+    """
     with snapshots.read() as snapshot:
-        assert snapshot is not None
-        yield from write(_documents(snapshot, filter_))
+        if snapshot is None:
+            raise PageError(503, NOTHING_PUBLISHED, "`wh-judge run`을 먼저 실행하세요.")
+        filter_ = checked_filter(request, snapshot)
+        yield ""
+        pieces = write(_documents(snapshot, filter_))
+        while piece := "".join(islice(pieces, BATCH)):
+            yield piece
 
 
 def _documents(snapshot: Snapshot, filter_: Filter) -> Documents:

@@ -91,25 +91,29 @@ def read_filter(query: Mapping[str, str]) -> Filter:
     Raises:
         UserError: a parameter has a value that it cannot have.
     """
-    given = {field.name: nfc(query.get(field.name, "")).strip() for field in fields(Filter)}
+    # What people type may have blanks around it; what a list offers, such as a model_id, is taken to the letter.
+    given = {field.name: nfc(query.get(field.name, "")) for field in fields(Filter)}
+    given |= {name: given[name].strip() for name in _TYPED}
     if day := query.get("day", "").strip():
         given["first"] = given["last"] = day
+    for name in ("first", "last"):
+        given[name] = _day(name, given[name]) if given[name] else ""
     found = Filter(**given)
     if found.verdict and found.verdict not in GROUPS:
         raise UserError(f"verdict={found.verdict}: 판정 값이 아닙니다. {' · '.join(GROUPS)} 가운데 하나를 고르세요.")
     if found.skipped not in ("", ANY_SKIPPED, *SKIPS):
         raise UserError(f"skipped={found.skipped}: 건너뛴 대조의 이름이 아닙니다. 목록에서 고르세요.")
-    for name in ("first", "last"):
-        if value := getattr(found, name):
-            _check_day(name, value)
     if len(found.q) > TEXT_LIMIT:
         raise UserError(f"q: 찾는 글은 {TEXT_LIMIT}자까지입니다. 줄여서 다시 찾으세요.")
     return found
 
 
-def _check_day(name: str, value: str) -> None:
+_TYPED = ("first", "last", "q")
+
+
+def _day(name: str, value: str) -> str:
     try:
-        dt.date.fromisoformat(value)
+        return dt.date.fromisoformat(value).isoformat()
     except ValueError:
         raise UserError(f"{name}={value}: 날짜가 아닙니다. 2026-09-01처럼 쓰세요.") from None
 

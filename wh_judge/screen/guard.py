@@ -53,7 +53,8 @@ class Guard:
                 out = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     out[name] = value
-                out.setdefault("Cache-Control", "no-store")
+                # A style sheet is asked for again, and mostly not sent again; what an error says is not kept.
+                out.setdefault("Cache-Control", "no-cache" if "etag" in out else "no-store")
             await send(message)
 
         refusal = self._refusal(scope, headers)

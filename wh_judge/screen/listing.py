@@ -17,6 +17,11 @@ GROUP_ROWS = 5
 """Rows of each group where all groups are shown."""
 SHOWN_TEXT = 2_000
 """Characters of a text that a list shows; a turn's own page shows more."""
+SHOWN_EVIDENCE = 50
+"""Rows of evidence that a list shows."""
+
+MOST_CHOICES = 200
+"""Entries of a list to choose from."""
 
 Days = list[tuple[dt.date, int]]
 """Turns by day, the newest day first."""
@@ -47,6 +52,11 @@ def runs(snapshot: Snapshot) -> list[Run]:
         return [Run(**row) for row in found]
 
     return snapshot.cached("runs", compute)
+
+
+def runs_offered(snapshot: Snapshot, *chosen: str) -> list[Run]:
+    """The newest runs, and those that were chosen."""
+    return [run for place, run in enumerate(runs(snapshot)) if place < MOST_CHOICES or run.run_id in chosen]
 
 
 def run_time(snapshot: Snapshot, run_id: str) -> dt.datetime | None:
@@ -134,12 +144,12 @@ def page(snapshot: Snapshot, filter_: Filter, group: str, days: Days, skip: int,
         source = f"SELECT * FROM unjudged WHERE {condition}"
     else:
         condition, values = narrowed(snapshot, replace(filter_, verdict=group))
-        source = f"SELECT {VERDICT_COLUMNS} FROM verdict WHERE {condition}"
+        source = f"SELECT {verdict_columns(SHOWN_TEXT, SHOWN_EVIDENCE)} FROM verdict WHERE {condition}"
     found: list[dict[str, Any]] = []
     for day, offset, taken in slices(days, skip, rows):
         found += snapshot.rows(
             f"""WITH row AS MATERIALIZED ({source} AND day = $on_day ORDER BY rowid LIMIT {taken} OFFSET {offset})
-                SELECT row.*, {TURN_TEXTS} FROM row
+                SELECT row.*, {turn_texts(SHOWN_TEXT)} FROM row
                 LEFT JOIN (SELECT * FROM chat_turn WHERE day = $on_day) AS turn USING (turn_id)
                 ORDER BY length(row.turn_id), row.turn_id""",
             values | {"on_day": day},
@@ -148,9 +158,17 @@ def page(snapshot: Snapshot, filter_: Filter, group: str, days: Days, skip: int,
 
 
 _PLAIN = ", ".join(name for name in VERDICT_SCHEMA.names if name != "evidence")
-VERDICT_COLUMNS = f"""{_PLAIN}, day, card_version, settings_version,
-    list_transform(evidence, lambda x: struct_pack(source := x.source, field := x.field, agg := x.agg, "key" := x."key",
-        "value" := left(x."value", {SHOWN_TEXT}), length := length(x."value"))) AS evidence"""
-TURN_TEXTS = f"""turn.turn_at, turn.prompt_id, turn.reply_text IS NULL AS reply_missing,
-    left(turn.reply_text, {SHOWN_TEXT}) AS reply_text, length(turn.reply_text) AS reply_length,
-    left(turn.user_message, {SHOWN_TEXT}) AS user_message, length(turn.user_message) AS message_length"""
+
+
+def verdict_columns(text: int, rows: int) -> str:
+    """What is shown of a verdict, with so many rows of evidence and so many characters of each value."""
+    return f"""{_PLAIN}, day, card_version, settings_version, len(evidence) AS evidence_rows,
+        list_transform(evidence[:{rows}], lambda x: struct_pack(source := x.source, field := x.field, agg := x.agg,
+            "value" := left(x."value", {text}), length := length(x."value"))) AS evidence"""
+
+
+def turn_texts(text: int) -> str:
+    """What is shown of a turn, with so many characters of what was said."""
+    return f"""turn.turn_at, turn.prompt_id, turn.reply_text IS NULL AS reply_missing,
+        left(turn.reply_text, {text}) AS reply_text, length(turn.reply_text) AS reply_length,
+        left(turn.user_message, {text}) AS user_message, length(turn.user_message) AS message_length"""

@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse
 from wh_judge import __version__
 from wh_judge.screen import words
 from wh_judge.screen.filters import SKIPS, Filter
-from wh_judge.screen.listing import SHOWN_TEXT
+from wh_judge.screen.listing import MOST_CHOICES, SHOWN_TEXT
 from wh_judge.screen.marks import marked, reply_spans, word_spans
 from wh_judge.screen.snapshots import Snapshot
 from wh_judge.validations import VALIDATIONS
@@ -36,6 +36,7 @@ ENVIRONMENT.globals |= {
     "classes": words.CLASSES,
     "kinds": words.KINDS,
     "shown_text": SHOWN_TEXT,
+    "most_choices": MOST_CHOICES,
 }
 ENVIRONMENT.filters |= {
     name: getattr(words, name) for name in ("visible", "moment", "day", "number", "percent", "decimal", "p_value")

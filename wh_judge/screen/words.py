@@ -39,13 +39,26 @@ MONTHLY = "월화수목금토일"
 
 def visible(text: object) -> str:
     """The text with every character that could hide or turn others around written out; line breaks and tabs stay."""
-    return "".join(
-        f"⟨U+{ord(mark):04X}⟩" if unicodedata.category(mark) in _HIDDEN and mark not in "\n\t\u200d" else mark
-        for mark in str(text)
-    )
+    return str(text).translate(_SHOWN)
 
 
+class _Shown(dict[int, str]):
+    """What each character is shown as; filled as characters come up."""
+
+    def __missing__(self, code: int) -> str:
+        mark = chr(code)
+        hidden = (unicodedata.category(mark) in _HIDDEN and mark not in _KEPT) or mark in _BLANK_LETTERS
+        shown = f"⟨U+{code:04X}⟩" if hidden else mark
+        if len(self) < 50_000:
+            self[code] = shown
+        return shown
+
+
+_SHOWN = _Shown()
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+_KEPT = "\n\t\u200d"
+_BLANK_LETTERS = "\u115f\u1160\u3164\uffa0"
+"""Hangul fillers: letters that show nothing."""
 
 
 def moment(value: dt.datetime | None) -> str:
