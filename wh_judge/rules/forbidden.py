@@ -70,8 +70,8 @@ def find(turn: ChatTurn, card: CharacterCard, lexicon: Lexicon) -> Touch | None:
 def find_hits(replies: pa.Array | pa.ChunkedArray, terms: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Which terms stand in which replies, for all replies in one pass over their bytes.
 
-    Arrow keeps the replies of a column end to end in one buffer, so one Aho-Corasick pass over it finds every head of a term;
-    what reaches across the border of two replies is dropped. UTF-8 lets no term match inside another character.
+    Arrow keeps the replies of a column end to end in one buffer, so one Aho-Corasick pass over it finds every head of
+    a term; what reaches across the border of two replies is dropped. UTF-8 lets no term match inside another character.
 
     Args:
         replies: n texts; nulls match nothing.
