@@ -32,8 +32,8 @@ day_job = dg.define_asset_job(
 )
 evaluations_job = dg.define_asset_job(
     "evaluations",
-    selection=["gold_agreement", "model_divergence", "published"],
-    description="Measures the judge against the labels, compares the models, and publishes a snapshot for readers.",
+    selection=["gold_agreement", "model_divergence", "capability_profiles", "published"],
+    description="Measures the judge against the labels, compares and profiles the models, and publishes a snapshot.",
 )
 
 

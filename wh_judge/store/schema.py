@@ -122,6 +122,13 @@ CREATE TABLE IF NOT EXISTS failed_row (
 CREATE TABLE IF NOT EXISTS evaluation (
     name VARCHAR PRIMARY KEY, document JSON NOT NULL, run_id VARCHAR NOT NULL,
     finished_at TIMESTAMPTZ NOT NULL);
+CREATE OR REPLACE VIEW model_profile AS
+    SELECT profile.model_id, unnest(profile.axes, recursive := true), profile.overall, profile.turns AS judged_turns
+    FROM (SELECT unnest(from_json(document->'profiles', '[{{
+              "model_id": "VARCHAR", "turns": "BIGINT", "overall": "DOUBLE",
+              "axes": [{{"axis": "VARCHAR", "score": "DOUBLE", "turns": "BIGINT", "prompts": "BIGINT",
+                         "characters": "BIGINT"}}]}}]')) AS profile
+          FROM evaluation WHERE name = 'capability_profiles');
 CREATE TABLE IF NOT EXISTS publication (state VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS layout (version VARCHAR NOT NULL);
 """
@@ -146,5 +153,6 @@ PUBLISHED = {
     "validation": "day, code",
     "failed_row": "day, code, turn_id, reason",
     "evaluation": "name",
+    "model_profile": "model_id, axis",
 }
 """What readers get in a snapshot, with the order of the rows."""

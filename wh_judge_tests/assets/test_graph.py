@@ -40,6 +40,7 @@ def test_these_are_the_assets() -> None:
         "verdict_changes",
         "gold_agreement",
         "model_divergence",
+        "capability_profiles",
         "published",
     }
     assert {node.key for node in NODES} == set(GRAPH.get_all_asset_keys())
