@@ -10,13 +10,14 @@ export DAGSTER_DISABLE_TELEMETRY := 1
 export GX_ANALYTICS_ENABLED := False
 export DO_NOT_TRACK := 1
 
-.PHONY: help run test lint ui clean lock
+.PHONY: help run test lint ui clean lock model
 
 help:
 	@echo "make run    judge the sample log and show the result"
 	@echo "make test   run all tests"
 	@echo "make lint   ruff, mypy and dagster definitions validate"
 	@echo "make ui     the Dagster UI with its daemon on http://$(HOST):3000"
+	@echo "make model  build the small language model that tests of drafts ask, into .wheels/"
 	@echo "make clean  delete what runs have made (data/, .dagster/), not the sample"
 
 # Exit code 1 means that there is something to look at, such as the rejected rows of the sample: the run itself is done.
@@ -48,6 +49,9 @@ ui: .venv/run
 .venv/dev: .venv/run requirements-dev.lock
 	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
 	@touch $@
+
+model: .venv/dev
+	@sh tools/make-model.sh $(BIN)/python
 
 # Extras stay in the pins: older versions of pip refuse a hashed lock without them.
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \

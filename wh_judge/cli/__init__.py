@@ -11,7 +11,7 @@ import click
 from wh_judge import __version__
 from wh_judge.errors import UserError
 
-COMMANDS = ("run", "backfill", "stale", "why", "changes", "judge", "validate", "rules")
+COMMANDS = ("run", "backfill", "stale", "why", "changes", "judge", "validate", "draft", "rules")
 """A command is `wh_judge.cli.<name>.command`, imported when it is called, so that --help is quick."""
 
 
@@ -54,6 +54,7 @@ HELP = {
     "changes": "List the verdicts that changed, and the cause of each.",
     "judge": "Judge files, without Dagster and without a warehouse.",
     "validate": "Hold a file of verdicts from anywhere against the log.",
+    "draft": "Let a language model write sentences for verdicts.",
     "rules": "Show the rules and their documentation.",
 }
 
