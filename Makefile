@@ -10,12 +10,13 @@ export DAGSTER_DISABLE_TELEMETRY := 1
 export GX_ANALYTICS_ENABLED := False
 export DO_NOT_TRACK := 1
 
-.PHONY: help run test lint ui clean lock model
+.PHONY: help run test lint ui serve clean lock model
 
 help:
 	@echo "make run    judge the sample log and show the result"
 	@echo "make test   run all tests"
 	@echo "make lint   ruff, mypy and dagster definitions validate"
+	@echo "make serve  the screen on http://$(HOST):3002 beside the Dagster UI of make ui"
 	@echo "make ui     the Dagster UI with its daemon on http://$(HOST):3000"
 	@echo "make model  build the small language model that tests of drafts ask, into .wheels/"
 	@echo "make clean  delete what runs have made (data/, .dagster/), not the sample"
@@ -39,6 +40,12 @@ ui: .venv/run
 	@$(BIN)/python -m http.server --bind $(HOST) --directory $(DATA)/docs 3001 >/dev/null 2>&1 & docs=$$!; \
 	trap "kill $$docs 2>/dev/null" EXIT; \
 	$(BIN)/dagster dev --host $(HOST) --port 3000
+
+# The screen and the Dagster UI end together.
+serve: .venv/run
+	@$(BIN)/wh-judge screen --host $(HOST) & screen=$$!; \
+	trap "kill $$screen 2>/dev/null" EXIT; \
+	$(MAKE) --no-print-directory ui
 
 .venv/run: requirements.lock pyproject.toml
 	@sh tools/make-venv.sh $(PYTHON)

@@ -68,6 +68,11 @@ class Settings(BaseModel):
         return self.data / "inbox"
 
     @property
+    def uploads(self) -> Path:
+        """The folder of what was uploaded on the screen."""
+        return self.data / "uploads"
+
+    @property
     def published(self) -> Path:
         """The folder of snapshots."""
         return self.data / "published"

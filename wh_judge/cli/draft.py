@@ -21,8 +21,8 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 def command(first: dt.datetime, last: dt.datetime, inputs: str | None, data: str | None, as_json: bool) -> None:
     """Let a language model write sentences for verdicts.
 
-    For verdicts of the days FROM to TO that the setting drafts names, at the endpoint in WH_JUDGE_DRAFTS_URL. The model decides
-    nothing: what does not hold is refused, and the rule's sentence stands.
+    For verdicts of the days FROM to TO that the setting drafts names, at the endpoint in WH_JUDGE_DRAFTS_URL. The
+    model decides nothing: what does not hold is refused, and the rule's sentence stands.
 
     \b
     Example:

@@ -1,0 +1,33 @@
+"""Errors as pages that say what happened and what to do, and in one JSON shape."""
+
+from http import HTTPStatus
+
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.types import Scope
+
+from wh_judge.screen.render import ENVIRONMENT
+
+_MACHINE = (".json", ".jsonl", ".csv")
+
+
+class PageError(Exception):
+    """What a reader did that cannot be answered: status, what happened, what to do. In Korean."""
+
+    def __init__(self, status: int, what: str, remedy: str) -> None:
+        super().__init__(what)
+        self.status, self.what, self.remedy = status, what, remedy
+
+
+def error_response(scope: Scope, status: int, what: str, remedy: str) -> Response:
+    """The error as JSON where a machine asked, else as a page.
+
+    The JSON shape is `{"error": {"status": 404, "title": "Not Found", "what": "...", "remedy": "..."}}`.
+    """
+    title = HTTPStatus(status).phrase
+    accepts = Headers(scope=scope).get("accept", "")
+    if scope["path"].endswith(_MACHINE) or ("application/json" in accepts and "text/html" not in accepts):
+        document = {"error": {"status": status, "title": title, "what": what, "remedy": remedy}}
+        return JSONResponse(document, status_code=status)
+    page = ENVIRONMENT.get_template("error.html").render(status=status, what=what, remedy=remedy)
+    return HTMLResponse(page, status_code=status)
