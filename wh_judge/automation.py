@@ -166,7 +166,7 @@ def fingerprints(settings: Settings) -> dict[str, str]:
     paths = [input_path(settings.inputs, table) for table in small]
     log = input_path(settings.inputs, TABLES["chat_turn"])
     gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
-    rules = f"{settings.endings} {settings.card_as_of}"
+    rules = f"{settings.rules.parts} {settings.card_as_of}"
     return {
         "inputs": _hash([file for path in paths for file in files_of(path)]),
         "log": _hash([*files_of(log), *ready_files(settings.inbox)], rules),

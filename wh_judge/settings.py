@@ -40,6 +40,9 @@ class Settings(BaseModel):
     )
     endings: tuple[str, ...] = Field(RuleSettings().endings, description="Endings that make a sentence polite")
 
+    ignore_trailing: bool = Field(
+        False, description="Pass over what trails an ending (~, ㅎㅎ, ♡, emoji, closing quotes) when it is read"
+    )
     drafts: tuple[VerdictValue, ...] = Field((), description="Verdicts whose sentence a language model may write")
     drafts_url: str | None = Field(None, description="Base URL of the OpenAI-compatible endpoint of that model")
     drafts_model: str | None = Field(None, description="The model's name there")
@@ -55,7 +58,7 @@ class Settings(BaseModel):
     @property
     def rules(self) -> RuleSettings:
         """The settings that decide verdicts."""
-        return RuleSettings(endings=self.endings)
+        return RuleSettings(endings=self.endings, ignore_trailing=self.ignore_trailing)
 
     @property
     def warehouse(self) -> Path:
