@@ -30,6 +30,11 @@ day_job = dg.define_asset_job(
     selection=["turns", "verdicts", "verdict_changes"],
     description="Brings in new log files and judges one day (Asia/Seoul). Launch it for a range to backfill.",
 )
+drafts_job = dg.define_asset_job(
+    "write_drafts",
+    selection=["drafts"],
+    description="Lets a language model write sentences for one day's verdicts. Off unless the setting drafts is set.",
+)
 evaluations_job = dg.define_asset_job(
     "evaluations",
     selection=["gold_agreement", "model_divergence", "capability_profiles", "published"],
@@ -55,7 +60,7 @@ def log_job() -> None:
     bring_in_log()
 
 
-JOBS: list[Any] = [inputs_job, log_job, day_job, evaluations_job]
+JOBS: list[Any] = [inputs_job, log_job, day_job, drafts_job, evaluations_job]
 
 
 class StaleDays(dg.AutomationCondition[dg.AssetKey]):
@@ -86,12 +91,31 @@ class StaleDays(dg.AutomationCondition[dg.AssetKey]):
         return dg.AutomationResult(context, view.get_subset_from_partition_keys(context.key, DAYS, days))
 
 
+class DraftsAreOn(dg.AutomationCondition[dg.AssetKey]):
+    """Every day, as long as the setting `drafts` names verdicts, and none where it does not."""
+
+    @property
+    def description(self) -> str:
+        """What the UI says of it."""
+        return "drafts are switched on"
+
+    async def evaluate(  # type: ignore[override]
+        self, context: dg.AutomationContext[dg.AssetKey]
+    ) -> dg.AutomationResult[dg.AssetKey]:
+        """All candidates or none."""
+        on = bool(load_settings().drafts)
+        return dg.AutomationResult(context, context.candidate_subset if on else context.get_empty_subset())
+
+
 STALE_DAYS = (StaleDays() & ~dg.AutomationCondition.in_progress()).with_label("stale day")
 DEPS_UPDATED = (
     dg.AutomationCondition.any_deps_updated()
     & ~dg.AutomationCondition.any_deps_in_progress()
     & ~dg.AutomationCondition.in_progress()
 ).with_label("its inputs were updated")
+
+
+DRAFTS_ON = (DEPS_UPDATED & DraftsAreOn()).with_label("its verdicts were updated, and drafts are on")
 
 
 @dg.schedule(
@@ -143,7 +167,7 @@ def fingerprints(settings: Settings) -> dict[str, str]:
     later = [file for table in small for file in later_files(settings.inbox, table)]
     log = input_path(settings.inputs, TABLES["chat_turn"])
     gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
-    rules = f"{settings.endings} {settings.card_as_of}"
+    rules = f"{settings.rules.parts} {settings.card_as_of}"
     return {
         "inputs": _hash([*(file for path in paths for file in files_of(path)), *later]),
         "log": _hash([*files_of(log), *ready_files(settings.inbox)], rules),

@@ -9,6 +9,7 @@ import dagster as dg
 import duckdb
 
 from wh_judge.definitions import build_definitions
+from wh_judge.errors import UserError
 from wh_judge.inbox import later_files
 from wh_judge.ingest import KST, TABLES, InputTable, input_path
 from wh_judge.instance import STARTED_HERE, open_instance
@@ -88,6 +89,28 @@ def run_range(
         _judge(result, instance, days, settings, progress)
         progress("evaluations", 0, 0)
         _execute(result, instance, settings, "evaluations", "evaluations")
+    return result
+
+
+def run_drafts(settings: Settings, first: dt.date, last: dt.date, progress: Progress) -> RunResult:
+    """Materialise the drafts of every judged day from `first` to `last`, then the evaluations, for their snapshot.
+
+    Raises:
+        UserError: the setting drafts names no verdict.
+    """
+    if not settings.drafts:
+        raise UserError('drafts: names no verdict; set drafts = ["말투 어긋남"] or others in [tool.wh_judge]')
+    result = RunResult()
+    with open_instance(settings) as instance:
+        with open_warehouse(settings.warehouse) as connection:
+            days = [day for day in judged_versions(connection) if first <= day <= last]
+        for done, day in enumerate(days):
+            progress(str(day), done, len(days))
+            if _execute(result, instance, settings, "write_drafts", str(day), partition_key=str(day)):
+                result.days.append(day)
+        if days:
+            progress("evaluations", len(days), len(days))
+            _execute(result, instance, settings, "evaluations", "evaluations")
     return result
 
 

@@ -21,6 +21,7 @@ COMMANDS = (
     "profile",
     "judge",
     "validate",
+    "draft",
     "rules",
     "screen",
 )
@@ -68,6 +69,7 @@ HELP = {
     "profile": "Show what each model is good at, or how two models differ.",
     "judge": "Judge files, without Dagster and without a warehouse.",
     "validate": "Hold a file of verdicts from anywhere against the log.",
+    "draft": "Let a language model write sentences for verdicts.",
     "rules": "Show the rules and their documentation.",
     "screen": "Serve the web page on which people read verdicts.",
 }

@@ -107,6 +107,13 @@ CREATE TABLE IF NOT EXISTS verdict_change (
     day DATE NOT NULL, turn_id VARCHAR NOT NULL, run_id VARCHAR NOT NULL, changed_at TIMESTAMPTZ NOT NULL,
     verdict_before VARCHAR, verdict_after VARCHAR, fields_before JSON, fields_after JSON,
     inputs VARCHAR[] NOT NULL, cells VARCHAR[] NOT NULL);
+CREATE TABLE IF NOT EXISTS draft_row (
+    day DATE NOT NULL, turn_id VARCHAR NOT NULL, row_hash VARCHAR NOT NULL, request_hash VARCHAR,
+    model VARCHAR NOT NULL, outcome VARCHAR NOT NULL, reasons STRUCT(code VARCHAR, text VARCHAR)[] NOT NULL,
+    summary VARCHAR, raw VARCHAR, prompt_tokens BIGINT NOT NULL, response_tokens BIGINT NOT NULL,
+    seconds DOUBLE NOT NULL, run_id VARCHAR NOT NULL, written_at TIMESTAMPTZ NOT NULL);
+CREATE OR REPLACE VIEW draft AS
+    SELECT draft_row.* EXCLUDE row_hash FROM draft_row JOIN verdict_row USING (turn_id, row_hash);
 CREATE TABLE IF NOT EXISTS unjudged (
     day DATE NOT NULL, {_columns(UNJUDGED_SCHEMA)}, turn_version VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS judged_day (
@@ -135,8 +142,9 @@ CREATE TABLE IF NOT EXISTS layout (version VARCHAR NOT NULL);
 """`turn_row` keeps every row of every log file; `chat_turn` shows, for each turn_id, the row that arrived last.
 What a file brought before is kept in `turn_history`, as are all versions of cards, lexicon and settings. `verdict_row`
 holds the verdicts in force, `verdict_closed` those that were replaced; `outcome` has, for each verdict, one letter per
-validation: P passed, N not applicable. `publication` has one row: what the newest snapshot was made from, and
-`layout` one: the version of all this."""
+validation: P passed, N not applicable. `draft_row` keeps what every model answered, and `draft` shows what was written
+for the verdicts in force. `publication` has one row: what the newest snapshot was made from, and `layout` one: the
+version of all this."""
 
 PUBLISHED = {
     "chat_turn": "day, length(turn_id), turn_id",
@@ -147,6 +155,7 @@ PUBLISHED = {
     "read_file": '"table", file',
     "verdict": "day, length(turn_id), turn_id",
     "unjudged": "day, length(turn_id), turn_id",
+    "draft": "day, length(turn_id), turn_id, model, written_at",
     "verdict_history": "day, length(turn_id), turn_id, written_at",
     "verdict_change": "changed_at, day, length(turn_id), turn_id",
     "judged_day": "day",
