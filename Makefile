@@ -10,7 +10,7 @@ export DAGSTER_DISABLE_TELEMETRY := 1
 export GX_ANALYTICS_ENABLED := False
 export DO_NOT_TRACK := 1
 
-.PHONY: help run test lint ui serve clean lock
+.PHONY: help run test lint ui serve clean lock model
 
 help:
 	@echo "make run    judge the sample log and show the result"
@@ -18,6 +18,7 @@ help:
 	@echo "make lint   ruff, mypy and dagster definitions validate"
 	@echo "make serve  the screen on http://$(HOST):3002 beside the Dagster UI of make ui"
 	@echo "make ui     the Dagster UI with its daemon on http://$(HOST):3000"
+	@echo "make model  build the small language model that tests of drafts ask, into .wheels/"
 	@echo "make clean  delete what runs have made (data/, .dagster/), not the sample"
 
 # Exit code 1 means that there is something to look at, such as the rejected rows of the sample: the run itself is done.
@@ -55,6 +56,9 @@ serve: .venv/run
 .venv/dev: .venv/run requirements-dev.lock
 	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
 	@touch $@
+
+model: .venv/dev
+	@sh tools/make-model.sh $(BIN)/python
 
 # Extras stay in the pins: older versions of pip refuse a hashed lock without them.
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \

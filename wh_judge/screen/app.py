@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 
 from wh_judge import __version__
 from wh_judge.errors import UserError
-from wh_judge.screen import changes, evaluations, export, static_pages, turns, verdicts
+from wh_judge.screen import changes, evaluations, export, static_pages, turns, upload_pages, verdicts
 from wh_judge.screen.errors import PageError, error_response
 from wh_judge.screen.guard import Access, Guard
 from wh_judge.screen.snapshots import Snapshot, SnapshotError, Snapshots
@@ -58,6 +58,10 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
             Route("/changes", _reading(changes.page)),
             Route("/notes", _reading(static_pages.notes)),
             Route("/example", _reading(static_pages.example)),
+            Route("/upload", upload_pages.form_page),
+            Route("/upload", upload_pages.receive_page, methods=["POST"]),
+            Route("/upload/{sha256}", upload_pages.status_page),
+            Route("/upload/{sha256}/send", upload_pages.send_page, methods=["POST"]),
             Mount("/static", StaticFiles(directory=str(files("wh_judge.screen") / "static"))),
         ],
         lifespan=_serving,

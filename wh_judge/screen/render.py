@@ -12,6 +12,7 @@ from wh_judge.screen import words
 from wh_judge.screen.filters import SKIPS, Filter
 from wh_judge.screen.listing import MOST_CHOICES, SHOWN_TEXT
 from wh_judge.screen.marks import marked, reply_spans, word_spans
+from wh_judge.screen.reasons import korean
 from wh_judge.screen.snapshots import Snapshot
 from wh_judge.validations import VALIDATIONS
 
@@ -38,6 +39,7 @@ ENVIRONMENT.globals |= {
     "shown_text": SHOWN_TEXT,
     "most_choices": MOST_CHOICES,
 }
+ENVIRONMENT.filters["korean"] = korean
 ENVIRONMENT.filters |= {
     name: getattr(words, name)
     for name in ("visible", "breakable", "reason", "moment", "day", "number", "percent", "decimal", "p_value")
