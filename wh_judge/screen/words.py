@@ -1,7 +1,6 @@
 """Korean words of the screen that stand nowhere in the data."""
 
 import datetime as dt
-import re
 import unicodedata
 
 from markupsafe import Markup
@@ -28,17 +27,7 @@ CLASSES = {
 }
 """The style of each group of turns."""
 
-CAUSES = {
-    "turn": "회차",
-    "card": "카드",
-    "lexicon": "사전",
-    "settings": "설정",
-    "mentions": "앞 회차",
-    "code": "코드",
-}
-"""What changed a verdict; names of `wh_judge.causes`."""
-
-MONTHLY = "월화수목금토일"
+WEEKDAYS = "월화수목금토일"
 
 
 def visible(text: object) -> str:
@@ -70,25 +59,6 @@ def breakable(text: str) -> Markup:
     return Markup("·<wbr>").join(text.split("·"))
 
 
-def reason(text: str) -> str:
-    """Why a turn could not be judged, or models could not be compared, in Korean."""
-    for pattern, korean in _REASONS.items():
-        if found := re.fullmatch(pattern, text, re.DOTALL):
-            return korean.format(*found.groups())
-    return text
-
-
-_REASONS = {
-    "no card for character (.+)": "캐릭터 {}의 카드가 없습니다.",
-    "not answered by (.+)": "{} 모델이 답하지 않았습니다.",
-    "an answer was not judged": "판정하지 못한 답장이 있습니다.",
-    "no model is compared": "견줄 모델이 없습니다.",
-    "fewer than two models": "모델이 둘보다 적습니다.",
-    "no prompts": "함께 답한 프롬프트가 없습니다.",
-    "no discordant pair": "모델마다 갈린 프롬프트가 없습니다.",
-}
-
-
 def moment(value: dt.datetime | None) -> str:
     """A time in Seoul, to the minute."""
     return "–" if value is None else f"{value.astimezone(KST):%Y-%m-%d %H:%M}"
@@ -96,7 +66,7 @@ def moment(value: dt.datetime | None) -> str:
 
 def day(value: dt.date) -> str:
     """A day with its weekday."""
-    return f"{value:%Y-%m-%d} ({MONTHLY[value.weekday()]})"
+    return f"{value:%Y-%m-%d} ({WEEKDAYS[value.weekday()]})"
 
 
 def number(value: int | None) -> str:
