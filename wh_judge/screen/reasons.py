@@ -27,6 +27,12 @@ _CLAUSES: tuple[tuple[str, str], ...] = (
 
 _WHOLE: tuple[tuple[str, str], ...] = (
     (r"no card for character (.+)", "캐릭터 {1}의 카드가 없습니다"),
+    (r"not answered by (.+)", "{1} 모델이 답하지 않았습니다"),
+    (r"an answer was not judged", "판정하지 못한 답장이 있습니다"),
+    (r"no model is compared", "견줄 모델이 없습니다"),
+    (r"fewer than two models", "모델이 둘보다 적습니다"),
+    (r"no prompts", "함께 답한 프롬프트가 없습니다"),
+    (r"no discordant pair", "모델마다 갈린 프롬프트가 없습니다"),
     (r"(\S+) has no column '(.+)'; it is ignored in the whole file", "{1}에는 {2} 칸이 없어 파일 전체에서 무시합니다"),
     (r"(\S+(?: \S+)?) (.+) stands already in (.+)", "{1} {2}은(는) {3}에 이미 있습니다"),
     (r"turn_id (.+) is replaced by the row in (.+)", "turn_id {1}은(는) {2}의 줄로 바뀌었습니다"),

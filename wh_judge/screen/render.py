@@ -14,6 +14,7 @@ from wh_judge.screen.listing import MOST_CHOICES, SHOWN_TEXT
 from wh_judge.screen.marks import marked, reply_spans, word_spans
 from wh_judge.screen.reasons import korean
 from wh_judge.screen.snapshots import Snapshot
+from wh_judge.store.versions import settings_of
 from wh_judge.validations import VALIDATIONS
 
 PAGES = (
@@ -42,7 +43,7 @@ ENVIRONMENT.globals |= {
 ENVIRONMENT.filters["korean"] = korean
 ENVIRONMENT.filters |= {
     name: getattr(words, name)
-    for name in ("visible", "breakable", "reason", "moment", "day", "number", "percent", "decimal", "p_value")
+    for name in ("visible", "breakable", "moment", "day", "number", "percent", "decimal", "p_value")
 } | {"query": lambda value: Filter(**value).query()}
 
 
@@ -81,12 +82,12 @@ def shown(record: Mapping[str, Any]) -> dict[str, Any]:
     row = {"verdict": None} | dict(record)
     text = row["reply_text"] or ""
     if row["verdict"]:
-        row["reply"] = marked(text, reply_spans(text, row, endings_of(row["settings_version"])))
+        row["reply"] = marked(text, reply_spans(text, row, settings_of(row["settings_version"])))
         row["skipped"] = [SKIPS[code] for code in row["notes"] if code in SKIPS]
         row["group"] = row["verdict"]
     else:
         row["reply"], row["skipped"] = marked(text, []), []
-        row["reason"] = words.reason(row["reason"] or "")
+        row["reason"] = korean(row["reason"] or "")
         row["group"] = "판정하지 못함"
     message = row["user_message"] or ""
     row["message"] = marked(message, word_spans(message, roles_asked(row), "role"))
@@ -98,8 +99,3 @@ def roles_asked(row: Mapping[str, Any]) -> list[str]:
     """The role that the user asked for, where the verdict rests on it."""
     cited = row.get("evidence") or []
     return [str(cell["value"]) for cell in cited if cell["field"] == "entity_roles" and cell["value"]]
-
-
-def endings_of(settings_version: str) -> tuple[str, ...]:
-    """The polite endings that a verdict was judged with."""
-    return tuple(settings_version.partition("endings=")[2].split(","))

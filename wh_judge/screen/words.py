@@ -1,7 +1,6 @@
 """Korean words of the screen that stand nowhere in the data."""
 
 import datetime as dt
-import re
 import unicodedata
 
 from markupsafe import Markup
@@ -68,25 +67,6 @@ _BLANK_LETTERS = "\u115f\u1160\u3164\uffa0"
 def breakable(text: str) -> Markup:
     """The text with places where a line may end inside a row of names."""
     return Markup("·<wbr>").join(text.split("·"))
-
-
-def reason(text: str) -> str:
-    """Why a turn could not be judged, or models could not be compared, in Korean."""
-    for pattern, korean in _REASONS.items():
-        if found := re.fullmatch(pattern, text, re.DOTALL):
-            return korean.format(*found.groups())
-    return text
-
-
-_REASONS = {
-    "no card for character (.+)": "캐릭터 {}의 카드가 없습니다.",
-    "not answered by (.+)": "{} 모델이 답하지 않았습니다.",
-    "an answer was not judged": "판정하지 못한 답장이 있습니다.",
-    "no model is compared": "견줄 모델이 없습니다.",
-    "fewer than two models": "모델이 둘보다 적습니다.",
-    "no prompts": "함께 답한 프롬프트가 없습니다.",
-    "no discordant pair": "모델마다 갈린 프롬프트가 없습니다.",
-}
 
 
 def moment(value: dt.datetime | None) -> str:
