@@ -1,7 +1,7 @@
 """Which words of a text decided: pure, for a text that may be anything."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from wh_judge.rules import RuleSettings
@@ -33,7 +33,10 @@ class Span(NamedTuple):
 
 
 def ending_spans(text: str, settings: RuleSettings) -> list[Span]:
-    """The last word of each sentence: the polite ending of it, or all of it where it has none."""
+    """The last word of each sentence: the polite ending of it, or all of it where it has none.
+
+    What trails an ending is passed over where the judge passes over it.
+    """
     spans = []
     for piece in _PIECE.finditer(text):
         sentence = without_trailing(piece[0]) if settings.ignore_trailing else piece[0].rstrip()
@@ -54,11 +57,12 @@ def word_spans(text: str, words: Iterable[str], kind: Kind) -> list[Span]:
 
 
 def marked(text: str, spans: Iterable[Span]) -> list[Piece]:
-    """The text in pieces that join to it again. Of spans that overlap the one that comes first in `spans` counts."""
+    """The text in pieces that join to it again. Of spans that overlap the one that comes first in `spans` counts,
+    and an empty one marks nothing."""
     kept: list[Span] = []
     taken = bytearray(len(text))
     for span in spans:
-        if not any(taken[span.start : span.end]):
+        if span.start < span.end and not any(taken[span.start : span.end]):
             taken[span.start : span.end] = b"\1" * (span.end - span.start)
             kept.append(span)
     pieces, place = [], 0
@@ -70,7 +74,7 @@ def marked(text: str, spans: Iterable[Span]) -> list[Piece]:
     return [*pieces, Piece(text[place:], None)] if place < len(text) else pieces
 
 
-def reply_spans(text: str, verdict: dict[str, object], settings: RuleSettings) -> list[Span]:
+def reply_spans(text: str, verdict: Mapping[str, object], settings: RuleSettings) -> list[Span]:
     """What in a reply bears on its verdict: the term, the names outside the card, the name asked for, the endings."""
     names = verdict["off_canon_entities"]
     spans = word_spans(text, [str(verdict["touched_term"] or "")], "term")

@@ -1,6 +1,7 @@
-"""The reasons of problems in Korean. Inside the program and on the command line they are English; people here are not.
+"""The reasons of problems, and why nothing could be compared, in Korean.
 
-What no pattern knows is shown as it is: better English than nothing.
+Inside the program and on the command line they are English; people here are not. What no pattern knows is shown as it
+is: better English than nothing.
 """
 
 import re
@@ -80,7 +81,6 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     (r"names (.+) twice", "{1}이(가) 두 번 나옵니다"),
 )
 
-_COLUMN = r"(?P<column>[a-z_]+(?:\[\d+\])?(?:\.[a-z_]+)?)"
 _COLUMN = r"(?P<column>[a-z_]+(?:\[\d+\])?(?:\.[a-z_]+)?)"
 _VALUE = r"""(?P<value> \((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\))?(?:; |$)"""
 _PATTERNS = [(re.compile(pattern, re.DOTALL), korean) for pattern, korean in _WHOLE]

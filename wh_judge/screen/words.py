@@ -27,17 +27,7 @@ CLASSES = {
 }
 """The style of each group of turns."""
 
-CAUSES = {
-    "turn": "회차",
-    "card": "카드",
-    "lexicon": "사전",
-    "settings": "설정",
-    "mentions": "앞 회차",
-    "code": "코드",
-}
-"""What changed a verdict; names of `wh_judge.causes`."""
-
-MONTHLY = "월화수목금토일"
+WEEKDAYS = "월화수목금토일"
 
 
 def visible(text: object) -> str:
@@ -76,7 +66,7 @@ def moment(value: dt.datetime | None) -> str:
 
 def day(value: dt.date) -> str:
     """A day with its weekday."""
-    return f"{value:%Y-%m-%d} ({MONTHLY[value.weekday()]})"
+    return f"{value:%Y-%m-%d} ({WEEKDAYS[value.weekday()]})"
 
 
 def number(value: int | None) -> str:

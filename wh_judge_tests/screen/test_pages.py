@@ -69,14 +69,14 @@ def test_a_page_asked_for_its_head_has_no_body(client: TestClient, address: str)
     assert (answer.status_code, answer.content) == (200, b"")
 
 
-@pytest.mark.parametrize(("address", "name"), [page for page in PAGES if page[0] != "/upload"])
+@pytest.mark.parametrize(("address", "name"), PAGES)
 def test_the_menu_tells_where_one_is(client: TestClient, address: str, name: str) -> None:
     assert [found["href"] for found in seen(client.get(address)).all("a", **{"aria-current": "page"})] == [address]
 
 
 def test_the_list_has_all_turns_in_their_groups(client: TestClient) -> None:
     page = seen(client.get("/verdicts"))
-    assert page.text.count("T-5 캐릭터 C-9의 카드가 없습니다.") == 1
+    assert page.text.count("T-5 캐릭터 C-9의 카드가 없습니다") == 1
     assert "판정 17회차" in page.text
     for group in GROUPS:
         assert page.links("/verdicts")
@@ -121,7 +121,7 @@ def test_skipped_comparisons_are_named_in_their_place(client: TestClient) -> Non
 
 def test_a_turn_that_was_not_judged_has_a_page_with_the_reason(client: TestClient) -> None:
     page = seen(client.get("/turn?id=T-5"))
-    assert "판정하지 못한 까닭: 캐릭터 C-9의 카드가 없습니다." in page.text and "카드가 없습니다." in page.text
+    assert "판정하지 못한 까닭: 캐릭터 C-9의 카드가 없습니다" in page.text and "카드가 없습니다." in page.text
     assert page.links("/turn.json") == []
 
 
