@@ -22,6 +22,7 @@ PAGES = (
     ("/grading", "자가채점"),
     ("/checks", "검증 항목"),
     ("/models", "모델"),
+    ("/profiles", "역량"),
     ("/changes", "바뀐 판정"),
     ("/notes", "검증 노트"),
     ("/example", "예시 대화"),
