@@ -18,7 +18,7 @@ import pyarrow as pa
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from wh_judge.columnar import certain_turns, key_hashes, repeated_keys
+from wh_judge.columnar import certain_turns, key_hashes
 from wh_judge.errors import UserError
 from wh_judge.model import (
     CARD_SCHEMA,
@@ -199,7 +199,9 @@ def file_name(path: Path, file: Path) -> str:
     return os.fsencode(file.relative_to(path.parent).as_posix()).decode(errors="backslashreplace")
 
 
-def read_file(file: Path, table: InputTable, name: str, seen: dict[Any, str] | None = None) -> Iterator[Batch]:
+def read_file(
+    file: Path, table: InputTable, name: str, seen: dict[Any, str] | None = None, *, all_differ: bool = False
+) -> Iterator[Batch]:
     """The rows of one file in batches, at least one batch.
 
     Args:
@@ -207,10 +209,11 @@ def read_file(file: Path, table: InputTable, name: str, seen: dict[Any, str] | N
         table: what its rows are.
         name: how problems call the file.
         seen: keys that stand in earlier files, with the place; extended. None means that only this file counts.
+        all_differ: whether it is known that no key stands in the file twice.
     """
     reading = _Reading(table, name, {} if seen is None else seen)
     if seen is None and table.name == "chat_turn" and file.suffix.lower() == ".parquet":
-        yield from _read_columns(file, reading)
+        yield from _read_columns(file, reading, all_differ)
         return
     for record in read_records(file, reading.columns):
         reading.add(record)
@@ -219,17 +222,19 @@ def read_file(file: Path, table: InputTable, name: str, seen: dict[Any, str] | N
     yield reading.take()
 
 
-def _read_columns(file: Path, reading: "_Reading") -> Iterator[Batch]:
+def _read_columns(file: Path, reading: "_Reading", all_differ: bool) -> Iterator[Batch]:
     """A Parquet file of turns: what is certain column by column, the other rows as any."""
-    repeated, line = repeated_keys(file), 0
+    hashes, line = None if all_differ else key_hashes(file), 0
     for batch in read_batches(file, BATCH_ROWS):
         if isinstance(batch, Record):
             reading.add(batch)
             continue
-        certain = certain_turns(batch)
+        certain = certain_turns(batch) if all_differ or hashes is not None else None
         mask = np.zeros(batch.num_rows, dtype=bool)
-        if certain is not None and repeated is not None:
-            mask = certain.mask & ~np.isin(key_hashes(certain.rows["turn_id"].chunk(0)), repeated)
+        if certain is not None:
+            mask = certain.mask
+            if hashes is not None:
+                mask = mask & ~np.isin(hashes.every[line : line + len(mask)], hashes.repeated)
             if reading.is_news(batch.schema.names):
                 # The first row that can be read tells of columns that nobody knows: a certain one can be.
                 mask = mask & (np.arange(len(mask)) > 0) & bool(mask[:1].all())
@@ -238,6 +243,7 @@ def _read_columns(file: Path, reading: "_Reading") -> Iterator[Batch]:
             reading.add(batch_record(line + row + 1, value))
         out = reading.take()
         if certain is not None:
+            out.normalised += int((certain.normalised & mask).sum())
             out = _in_order(out, certain.rows, np.flatnonzero(mask), line + 1)
         yield out
         line += batch.num_rows

@@ -61,7 +61,7 @@ def tables(draw: st.DrawFn) -> pa.Table:
 def both(path: Path) -> tuple[list[Batch], list[Batch]]:
     """The batches of a file, by columns and row by row."""
     by_columns = list(read_file(path, TABLES["chat_turn"], "x"))
-    with patch.object(ingest, "repeated_keys", lambda _file: None):
+    with patch.object(ingest, "key_hashes", lambda _file: None):
         return by_columns, list(read_file(path, TABLES["chat_turn"], "x"))
 
 

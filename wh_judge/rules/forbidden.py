@@ -68,75 +68,77 @@ def find(turn: ChatTurn, card: CharacterCard, lexicon: Lexicon) -> Touch | None:
 
 
 def find_hits(replies: pa.Array | pa.ChunkedArray, terms: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Which terms stand in which replies, for all replies in one pass over their bytes.
-
-    Arrow keeps the replies of a column end to end in one buffer, so one Aho-Corasick pass over it finds every head of
-    a term; what reaches across the border of two replies is dropped. UTF-8 lets no term match inside another character.
-
-    Args:
-        replies: n texts; nulls match nothing.
-        terms: distinct non-empty texts.
-
-    Returns:
-        Two integer arrays of one length: reply index and term index, each pair once, in ascending order.
-    """
-    nothing = np.empty(0, dtype=np.int64)
-    if not terms or not len(replies):
-        return nothing, nothing
-    heads = _Heads(terms)
-    replies = pc.fill_null(replies, "").cast(pa.large_string())
-    if isinstance(replies, pa.ChunkedArray):
-        replies = replies.combine_chunks()
-    offsets = np.frombuffer(replies.buffers()[1], dtype=np.int64)[replies.offset : replies.offset + len(replies) + 1]
-    data = replies.buffers()[2]
-    if data is None:
-        return nothing, nothing
-    text = np.frombuffer(data, dtype=np.uint8)
-    pairs: list[np.ndarray] = []
-    first = 0
-    while first < len(replies):
-        # A window of whole replies bounds the list of matches, however common a term is.
-        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + WINDOW_BYTES, side="right")) - 1)
-        window = text[offsets[first] : offsets[last]]
-        starts, ends, term = heads.find(window)
-        reply = np.searchsorted(offsets, starts + offsets[first], side="right") - 1
-        inside = ends + offsets[first] <= offsets[reply + 1]
-        pairs.append(np.unique(reply[inside] * len(terms) + term[inside]))
-        first = last
-    codes = np.concatenate(pairs)
-    return codes // len(terms), codes % len(terms)
+    """Which terms stand in which replies: `Terms.hits` for terms that are looked for once."""
+    return Terms(terms).hits(replies)
 
 
-WINDOW_BYTES = 8 << 20
-
-
-class _Heads:
-    """Terms by their heads, in UTF-8."""
+class Terms:
+    """Distinct non-empty texts, ready to be looked for in any number of replies. Threads may share it."""
 
     def __init__(self, terms: Sequence[str]) -> None:
-        self._terms: dict[bytes, dict[int, dict[bytes, int]]] = {}
-        """The places of the terms by head, by length in bytes, by term."""
-        for place, term in enumerate(terms):
+        self.terms = list(terms)
+        self._heads: dict[bytes, dict[int, dict[bytes, int]]] = {}
+        """The places of the terms by head, by length in bytes, by term, all in UTF-8."""
+        for place, term in enumerate(self.terms):
             whole = term.encode()
-            self._terms.setdefault(term[:HEAD].encode(), {}).setdefault(len(whole), {})[whole] = place
-        self._automaton = ahocorasick_rs.BytesAhoCorasick(list(self._terms))
-        # Where a head is the whole of its only term, a match needs no look.
-        self._only = np.full(len(self._terms), -1, dtype=np.int64)
-        for number, (head, lengths) in enumerate(self._terms.items()):
+            self._heads.setdefault(term[:HEAD].encode(), {}).setdefault(len(whole), {})[whole] = place
+        self._lengths = list(self._heads.values())
+        self._automaton = ahocorasick_rs.BytesAhoCorasick(list(self._heads))
+        # Where a head is all of its only term, a match needs no look.
+        self._only = np.full(len(self._heads), -1, dtype=np.int64)
+        for number, (head, lengths) in enumerate(self._heads.items()):
             if lengths.keys() == {len(head)}:
                 self._only[number] = lengths[len(head)][head]
 
-    def find(self, text: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def hits(self, replies: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+        """Which terms stand in which replies, for all replies in one pass over their bytes.
+
+        Arrow keeps the replies of a column end to end in one buffer, so one Aho-Corasick pass over it finds every head
+        of a term; what reaches across the border of two replies is dropped. UTF-8 lets no term match inside another
+        character.
+
+        Args:
+            replies: n texts; nulls match nothing.
+
+        Returns:
+            Two integer arrays of one length: reply index and term index, each pair once, in ascending order.
+        """
+        nothing, count = np.empty(0, dtype=np.int64), len(self.terms)
+        if not count or not len(replies):
+            return nothing, nothing
+        replies = pc.fill_null(replies, "").cast(pa.large_string())
+        if isinstance(replies, pa.ChunkedArray):
+            replies = replies.combine_chunks()
+        offsets = np.frombuffer(replies.buffers()[1], dtype=np.int64)[
+            replies.offset : replies.offset + len(replies) + 1
+        ]
+        data = replies.buffers()[2]
+        if data is None:
+            return nothing, nothing
+        text = np.frombuffer(data, dtype=np.uint8)
+        pairs: list[np.ndarray] = []
+        first = 0
+        while first < len(replies):
+            # A window of whole replies bounds the list of matches, however common a term is.
+            last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + WINDOW_BYTES, side="right")) - 1)
+            starts, ends, term = self._find(text[offsets[first] : offsets[last]])
+            reply = np.searchsorted(offsets, starts + offsets[first], side="right") - 1
+            inside = ends + offsets[first] <= offsets[reply + 1]
+            pairs.append(np.unique(reply[inside] * count + term[inside]))
+            first = last
+        codes = np.concatenate(pairs)
+        return codes // count, codes % count
+
+    def _find(self, text: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of every place where a term stands in the bytes: its start, its end and the place of the term."""
         found = self._automaton.find_matches_as_indexes(text.data, overlapping=True)
         head, start, end = np.array(found, dtype=np.int64).reshape(-1, 3).T
         term = self._only[head]
         direct = term >= 0
-        by_length = list(self._terms.values())
         looked = [
             (at, at + length, place)
             for number, at in zip(head[~direct].tolist(), start[~direct].tolist(), strict=True)
-            for length, places in by_length[number].items()
+            for length, places in self._lengths[number].items()
             if (place := places.get(text[at : at + length].tobytes())) is not None
         ]
         more = np.array(looked, dtype=np.int64).reshape(-1, 3).T
@@ -144,6 +146,8 @@ class _Heads:
         starts, ends, places = (np.concatenate(pair) for pair in pairs)
         return starts, ends, places
 
+
+WINDOW_BYTES = 8 << 20
 
 HITS_SQL = """
 CREATE TEMP TABLE touch AS

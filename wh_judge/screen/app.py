@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 
 from wh_judge import __version__
 from wh_judge.errors import UserError
-from wh_judge.screen import changes, evaluations, export, static_pages, turns, upload_pages, verdicts
+from wh_judge.screen import changes, evaluations, export, profiles, static_pages, trees, turns, upload_pages, verdicts
 from wh_judge.screen.errors import PageError, error_response
 from wh_judge.screen.guard import Access, Guard
 from wh_judge.screen.snapshots import Snapshot, SnapshotError, Snapshots
@@ -50,11 +50,14 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
             Route("/verdicts.{suffix}", export.page),
             Route("/turn", _reading(turns.turn_page)),
             Route("/turn.json", _reading(turns.turn_document)),
+            Route("/tree", _reading(trees.tree_page)),
+            Route("/tree.json", _reading(trees.tree_document)),
             Route("/session", _reading(turns.session_page)),
             Route("/prompt", _reading(turns.prompt_page)),
             Route("/grading", _reading(evaluations.grading_page)),
             Route("/checks", _reading(evaluations.checks_page)),
             Route("/models", _reading(evaluations.models_page)),
+            Route("/profiles", _reading(profiles.page)),
             Route("/changes", _reading(changes.page)),
             Route("/notes", _reading(static_pages.notes)),
             Route("/example", _reading(static_pages.example)),

@@ -8,13 +8,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from wh_judge import __version__
-from wh_judge.rules import RuleSettings
 from wh_judge.screen import words
 from wh_judge.screen.filters import SKIPS, Filter
 from wh_judge.screen.listing import MOST_CHOICES, SHOWN_TEXT
 from wh_judge.screen.marks import marked, reply_spans, word_spans
 from wh_judge.screen.reasons import korean
 from wh_judge.screen.snapshots import Snapshot
+from wh_judge.store.versions import settings_of
 from wh_judge.validations import VALIDATIONS
 
 PAGES = (
@@ -22,6 +22,7 @@ PAGES = (
     ("/grading", "자가채점"),
     ("/checks", "검증 항목"),
     ("/models", "모델"),
+    ("/profiles", "역량"),
     ("/changes", "바뀐 판정"),
     ("/notes", "검증 노트"),
     ("/example", "예시 대화"),
@@ -87,6 +88,7 @@ def shown(record: Mapping[str, Any]) -> dict[str, Any]:
         row["group"] = row["verdict"]
     else:
         row["reply"], row["skipped"] = marked(text, []), []
+        row["reason"] = korean(row["reason"] or "")
         row["group"] = "판정하지 못함"
     message = row["user_message"] or ""
     row["message"] = marked(message, word_spans(message, roles_asked(row), "role"))
@@ -98,8 +100,3 @@ def roles_asked(row: Mapping[str, Any]) -> list[str]:
     """The role that the user asked for, where the verdict rests on it."""
     cited = row.get("evidence") or []
     return [str(cell["value"]) for cell in cited if cell["field"] == "entity_roles" and cell["value"]]
-
-
-def settings_of(version: str) -> RuleSettings:
-    """The settings that a verdict was judged with, from their version."""
-    return RuleSettings.of_parts(version.partition("endings=")[2].split(","))

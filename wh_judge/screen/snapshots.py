@@ -53,6 +53,12 @@ class Snapshot:
             return cursor.execute(sql, parameters or {}).fetchnumpy()
 
     @contextmanager
+    def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """For what the domain reads by itself, from a warehouse or a snapshot alike."""
+        with self._connection.cursor() as cursor:
+            yield cursor
+
+    @contextmanager
     def batches(self, sql: str, parameters: Mapping[str, Any], rows: int) -> Iterator[Iterator[list[dict[str, Any]]]]:
         """The rows of a query in lists of at most `rows`, for results that do not fit into memory."""
         with self._connection.cursor() as cursor:

@@ -55,7 +55,7 @@ def judged(
 
 def turn_page(request: Request, snapshot: Snapshot) -> Response:
     """All that is known of a turn: what was said, the verdict, its evidence, the card, and what changed."""
-    turn_id = _asked(request)
+    turn_id = asked(request)
     of_turn = {"id": turn_id}
     source, those = "SELECT * FROM chat_turn WHERE turn_id = $id", "turn_id = $id"
     found = judged(snapshot, source, those, of_turn, FULL_TEXT, FULL_EVIDENCE)
@@ -96,7 +96,7 @@ def turn_page(request: Request, snapshot: Snapshot) -> Response:
 
 def turn_document(request: Request, snapshot: Snapshot) -> Response:
     """The verdict of a turn in the output schema."""
-    turn_id = _asked(request)
+    turn_id = asked(request)
     found = snapshot.rows(f"SELECT {names(VERDICT_SCHEMA)} FROM verdict WHERE turn_id = $id", {"id": turn_id})
     if not found:
         raise PageError(404, f"{turn_id}: 이 회차에는 판정이 없습니다.", "turn_id를 확인하세요.")
@@ -105,7 +105,7 @@ def turn_document(request: Request, snapshot: Snapshot) -> Response:
 
 def session_page(request: Request, snapshot: Snapshot) -> Response:
     """A conversation, with a verdict at each reply."""
-    session_id, number = _asked(request), read_page(request.query_params)
+    session_id, number = asked(request), read_page(request.query_params)
     of_session = {"id": session_id}
     [facts] = snapshot.rows(
         """SELECT count(*) AS turns, min(turn_at) AS first_at, max(turn_at) AS last_at,
@@ -144,7 +144,7 @@ def names_of(snapshot: Snapshot) -> dict[str, str]:
 
 def prompt_page(request: Request, snapshot: Snapshot) -> Response:
     """The replies to one prompt side by side."""
-    prompt_id = _asked(request)
+    prompt_id = asked(request)
     source = "SELECT * FROM chat_turn WHERE prompt_id = $id"
     those = "turn_id IN (SELECT turn_id FROM turn)"
     rows = judged(snapshot, source, those, {"id": prompt_id})
@@ -153,7 +153,7 @@ def prompt_page(request: Request, snapshot: Snapshot) -> Response:
     return render(request, snapshot, "prompt.html", prompt_id=prompt_id, rows=rows, names_of=names_of(snapshot))
 
 
-def _asked(request: Request) -> str:
+def asked(request: Request) -> str:
     asked = nfc(request.query_params.get("id", ""))
     if not asked:
         raise PageError(400, "무엇을 볼지 주소에 없습니다.", "주소 끝에 ?id=… 를 붙이거나 목록에서 고르세요.")
