@@ -43,7 +43,6 @@ def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> E
             gold, problems, normalised = batch.rows, batch.problems, batch.normalised
         agreement = measure_agreement(gold, *evaluations.read_judged(connection))
         evaluations.keep(connection, "gold_agreement", agreement, context.run.run_id)
-    yield rows_accepted(problems, "gold_agreement", normalised=normalised)
     metadata: dict[str, Any] = {
         "labels": agreement.labels,
         "found": agreement.found,
@@ -68,7 +67,8 @@ def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> E
         }
         if agreement.kappa is not None:
             metadata["kappa"] = agreement.kappa
-    yield dg.MaterializeResult(metadata=metadata)
+    check = rows_accepted(problems, "gold_agreement", normalised=normalised)
+    yield dg.MaterializeResult(metadata=metadata, check_results=[check])
 
 
 @dg.asset(
