@@ -12,6 +12,7 @@ import pyarrow as pa
 from wh_judge import text
 from wh_judge.model import MENTION_SCHEMA, TURN_SCHEMA, UNJUDGED_SCHEMA, USED_SCHEMA, VERDICT_SCHEMA
 from wh_judge.rules import RULES, RuleSettings, rule
+from wh_judge.rules.canon import OFF_CANON_SQL
 from wh_judge.rules.forbidden import HITS_SQL, find_hits
 from wh_judge.rules.hedge import HEDGE_SQL, NOTES_SQL
 from wh_judge.rules.recall import RECALL_SQL
@@ -60,8 +61,8 @@ def judge(
         connection.execute(text.SQL_MACROS + rule.SQL_MACROS)
         for name, table in tables.items():
             connection.register(name, table)
-        connection.execute(HITS_SQL)
-        connection.execute(RECALL_SQL)
+        for sql in (HITS_SQL, OFF_CANON_SQL, RECALL_SQL):
+            connection.execute(sql)
         verdicts = connection.sql(_verdict_sql(settings)).to_arrow_table()
         unjudged = connection.sql(_UNJUDGED_SQL).to_arrow_table()
         used = connection.sql(_USED_SQL).to_arrow_table()
@@ -77,12 +78,14 @@ def _verdict_sql(settings: RuleSettings) -> str:
     return f"""
     WITH joined AS (
         SELECT turn.*, card.honorific_rule AS card_honorific_rule, card.first_person AS card_first_person,
-               card.canon_entities, forbidden_position, first_position, forbidden_rows,
-               lexicon.term AS lexicon_term, lexicon.topic AS lexicon_topic, role_found, found
+               canon_first, canon_count, forbidden_position, first_position, forbidden_rows,
+               lexicon.term AS lexicon_term, lexicon.topic AS lexicon_topic, off_canon_names, role_found, found
         FROM turn
-        JOIN card USING (character_id)
+        JOIN (SELECT *, canon_entities[1] AS canon_first, len(canon_entities) AS canon_count FROM card) AS card
+            USING (character_id)
         LEFT JOIN touch ON touch.n = turn.n
         LEFT JOIN lexicon ON lexicon.position = coalesce(forbidden_position, first_position)
+        LEFT JOIN off_canon ON off_canon.n = turn.n
         LEFT JOIN recall ON recall.n = turn.n),
     found AS (SELECT *, {found} FROM joined),
     decided AS (SELECT *, CASE {verdict} END AS verdict FROM found)

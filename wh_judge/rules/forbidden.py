@@ -26,6 +26,11 @@ class Touch:
     """Lexicon rows of forbidden topics whose term stands in the reply."""
 
 
+HEAD = 4
+"""Characters of a term that the automaton looks for; the rest is compared where they stand. An automaton of whole terms
+takes time and memory by all their characters: a minute for 100,000 terms of 200."""
+
+
 class Lexicon:
     """The topic lexicon, in order, ready to look for all its terms in one reply."""
 
@@ -34,15 +39,21 @@ class Lexicon:
         self._positions: dict[str, list[int]] = {}
         for position, row in enumerate(self.rows):
             self._positions.setdefault(row.term, []).append(position)
-        self._terms = list(self._positions)
-        self._automaton = ahocorasick_rs.AhoCorasick(self._terms) if self._terms else None
+        self._heads: dict[str, set[int]] = {}
+        """The lengths of the terms that begin with each head."""
+        for term in self._positions:
+            self._heads.setdefault(term[:HEAD], set()).add(len(term))
+        self._head_list = list(self._heads)
+        self._automaton = ahocorasick_rs.AhoCorasick(self._head_list) if self._heads else None
 
     def hits(self, reply: str) -> list[int]:
         """Positions of the rows whose term is a literal substring of the reply, ascending."""
         if self._automaton is None:
             return []
-        found = {match[0] for match in self._automaton.find_matches_as_indexes(reply, overlapping=True)}
-        return sorted(position for term in found for position in self._positions[self._terms[term]])
+        found: set[str] = set()
+        for head, start, _ in self._automaton.find_matches_as_indexes(reply, overlapping=True):
+            found.update(reply[start : start + length] for length in self._heads[self._head_list[head]])
+        return sorted(position for term in found for position in self._positions.get(term, ()))
 
 
 def find(turn: ChatTurn, card: CharacterCard, lexicon: Lexicon) -> Touch | None:
@@ -59,8 +70,8 @@ def find(turn: ChatTurn, card: CharacterCard, lexicon: Lexicon) -> Touch | None:
 def find_hits(replies: pa.Array | pa.ChunkedArray, terms: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Which terms stand in which replies, for all replies in one pass over their bytes.
 
-    Arrow keeps the replies of a column end to end in one buffer, so one Aho-Corasick pass over it finds every term;
-    what reaches across the border of two replies is dropped. UTF-8 lets no term match inside another character.
+    Arrow keeps the replies of a column end to end in one buffer, so one Aho-Corasick pass over it finds every head of
+    a term; what reaches across the border of two replies is dropped. UTF-8 lets no term match inside another character.
 
     Args:
         replies: n texts; nulls match nothing.
@@ -72,7 +83,7 @@ def find_hits(replies: pa.Array | pa.ChunkedArray, terms: Sequence[str]) -> tupl
     nothing = np.empty(0, dtype=np.int64)
     if not terms or not len(replies):
         return nothing, nothing
-    automaton = ahocorasick_rs.BytesAhoCorasick([term.encode() for term in terms])
+    heads = _Heads(terms)
     replies = pc.fill_null(replies, "").cast(pa.large_string())
     if isinstance(replies, pa.ChunkedArray):
         replies = replies.combine_chunks()
@@ -87,19 +98,52 @@ def find_hits(replies: pa.Array | pa.ChunkedArray, terms: Sequence[str]) -> tupl
         # A window of whole replies bounds the list of matches, however common a term is.
         last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + WINDOW_BYTES, side="right")) - 1)
         window = text[offsets[first] : offsets[last]]
-        matches = np.array(automaton.find_matches_as_indexes(window.data, overlapping=True), dtype=np.int64).reshape(
-            -1, 3
-        )
-        starts, ends = matches[:, 1] + offsets[first], matches[:, 2] + offsets[first]
-        reply = np.searchsorted(offsets, starts, side="right") - 1
-        inside = ends <= offsets[reply + 1]
-        pairs.append(np.unique(reply[inside] * len(terms) + matches[inside, 0]))
+        starts, ends, term = heads.find(window)
+        reply = np.searchsorted(offsets, starts + offsets[first], side="right") - 1
+        inside = ends + offsets[first] <= offsets[reply + 1]
+        pairs.append(np.unique(reply[inside] * len(terms) + term[inside]))
         first = last
     codes = np.concatenate(pairs)
     return codes // len(terms), codes % len(terms)
 
 
 WINDOW_BYTES = 8 << 20
+
+
+class _Heads:
+    """Terms by their heads, in UTF-8."""
+
+    def __init__(self, terms: Sequence[str]) -> None:
+        self._terms: dict[bytes, dict[int, dict[bytes, int]]] = {}
+        """The places of the terms by head, by length in bytes, by term."""
+        for place, term in enumerate(terms):
+            whole = term.encode()
+            self._terms.setdefault(term[:HEAD].encode(), {}).setdefault(len(whole), {})[whole] = place
+        self._automaton = ahocorasick_rs.BytesAhoCorasick(list(self._terms))
+        # Where a head is the whole of its only term, a match needs no look.
+        self._only = np.full(len(self._terms), -1, dtype=np.int64)
+        for number, (head, lengths) in enumerate(self._terms.items()):
+            if lengths.keys() == {len(head)}:
+                self._only[number] = lengths[len(head)][head]
+
+    def find(self, text: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of every place where a term stands in the bytes: its start, its end and the place of the term."""
+        found = self._automaton.find_matches_as_indexes(text.data, overlapping=True)
+        head, start, end = np.array(found, dtype=np.int64).reshape(-1, 3).T
+        term = self._only[head]
+        direct = term >= 0
+        by_length = list(self._terms.values())
+        looked = [
+            (at, at + length, place)
+            for number, at in zip(head[~direct].tolist(), start[~direct].tolist(), strict=True)
+            for length, places in by_length[number].items()
+            if (place := places.get(text[at : at + length].tobytes())) is not None
+        ]
+        more = np.array(looked, dtype=np.int64).reshape(-1, 3).T
+        pairs = zip((start[direct], end[direct], term[direct]), more, strict=True)
+        starts, ends, places = (np.concatenate(pair) for pair in pairs)
+        return starts, ends, places
+
 
 HITS_SQL = """
 CREATE TEMP TABLE touch AS

@@ -69,7 +69,11 @@ CREATE TABLE IF NOT EXISTS turn_row (
     {_columns(TURN_SCHEMA)}, day DATE NOT NULL, file VARCHAR NOT NULL, line BIGINT NOT NULL, arrival BIGINT NOT NULL,
     is_current BOOLEAN NOT NULL, row_hash VARCHAR NOT NULL);
 CREATE OR REPLACE VIEW chat_turn AS SELECT * EXCLUDE (arrival, is_current, row_hash) FROM turn_row WHERE is_current;
-CREATE TABLE IF NOT EXISTS input_file ("table" VARCHAR PRIMARY KEY, signature VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS input_file (
+    "table" VARCHAR PRIMARY KEY, signature VARCHAR NOT NULL, later VARCHAR[] NOT NULL);
+CREATE OR REPLACE VIEW read_file AS
+    SELECT 'chat_turn' AS "table", name AS file FROM log_file
+    UNION ALL SELECT "table", unnest(later) FROM input_file;
 CREATE TABLE IF NOT EXISTS character_card ({_columns(CARD_SCHEMA)}, version VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS topic_lexicon (position BIGINT NOT NULL, {_columns(LEXICON_SCHEMA)});
 CREATE TABLE IF NOT EXISTS gold_label ({_columns(GOLD_SCHEMA)});
@@ -104,6 +108,13 @@ CREATE TABLE IF NOT EXISTS verdict_change (
     day DATE NOT NULL, turn_id VARCHAR NOT NULL, run_id VARCHAR NOT NULL, changed_at TIMESTAMPTZ NOT NULL,
     verdict_before VARCHAR, verdict_after VARCHAR, fields_before JSON, fields_after JSON,
     inputs VARCHAR[] NOT NULL, cells VARCHAR[] NOT NULL);
+CREATE TABLE IF NOT EXISTS draft_row (
+    day DATE NOT NULL, turn_id VARCHAR NOT NULL, row_hash VARCHAR NOT NULL, request_hash VARCHAR,
+    model VARCHAR NOT NULL, outcome VARCHAR NOT NULL, reasons STRUCT(code VARCHAR, text VARCHAR)[] NOT NULL,
+    summary VARCHAR, raw VARCHAR, prompt_tokens BIGINT NOT NULL, response_tokens BIGINT NOT NULL,
+    seconds DOUBLE NOT NULL, run_id VARCHAR NOT NULL, written_at TIMESTAMPTZ NOT NULL);
+CREATE OR REPLACE VIEW draft AS
+    SELECT draft_row.* EXCLUDE row_hash FROM draft_row JOIN verdict_row USING (turn_id, row_hash);
 CREATE TABLE IF NOT EXISTS unjudged (
     day DATE NOT NULL, {_columns(UNJUDGED_SCHEMA)}, turn_version VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS unjudged_left (turn_id VARCHAR NOT NULL, turn_version VARCHAR NOT NULL);
@@ -120,15 +131,23 @@ CREATE TABLE IF NOT EXISTS failed_row (
 CREATE TABLE IF NOT EXISTS evaluation (
     name VARCHAR PRIMARY KEY, document JSON NOT NULL, run_id VARCHAR NOT NULL,
     finished_at TIMESTAMPTZ NOT NULL);
+CREATE OR REPLACE VIEW model_profile AS
+    SELECT profile.model_id, unnest(profile.axes, recursive := true), profile.overall, profile.turns AS judged_turns
+    FROM (SELECT unnest(from_json(document->'profiles', '[{{
+              "model_id": "VARCHAR", "turns": "BIGINT", "overall": "DOUBLE",
+              "axes": [{{"axis": "VARCHAR", "score": "DOUBLE", "turns": "BIGINT", "prompts": "BIGINT",
+                         "characters": "BIGINT"}}]}}]')) AS profile
+          FROM evaluation WHERE name = 'capability_profiles');
 CREATE TABLE IF NOT EXISTS publication (state VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS layout (version VARCHAR NOT NULL);
 """
 """`turn_row` keeps every row of every log file; `chat_turn` shows, for each turn_id, the row that arrived last.
 What a file brought before is kept in `turn_history`, as are all versions of cards, lexicon and settings. `verdict_row`
 holds the verdicts in force, `verdict_closed` those that were replaced, with the lexicon that their day was judged with
-last; `outcome` has, for each verdict, one letter per validation: P passed, N not applicable. `unjudged_left` remembers
-turns without a verdict that moved to a day that was not judged since. `publication` has one row: what the newest
-snapshot was made from, and `layout` one: the version of all this."""
+last; `outcome` has, for each verdict, one letter per validation: P passed, N not applicable. `draft_row` keeps what
+every model answered, and `draft` shows what was written for the verdicts in force. `unjudged_left` remembers turns
+without a verdict that moved to a day that was not judged since. `publication` has one row: what the newest snapshot was
+made from, and `layout` one: the version of all this."""
 
 PUBLISHED = {
     "chat_turn": "day, length(turn_id), turn_id",
@@ -136,13 +155,16 @@ PUBLISHED = {
     "topic_lexicon": "position",
     "gold_label": "turn_id",
     "rejected_rows": '"table", file, line, reason',
+    "read_file": '"table", file',
     "verdict": "day, length(turn_id), turn_id",
     "unjudged": "day, length(turn_id), turn_id",
+    "draft": "day, length(turn_id), turn_id, model, written_at",
     "verdict_history": "day, length(turn_id), turn_id, written_at",
     "verdict_change": "changed_at, day, length(turn_id), turn_id",
     "judged_day": "day",
     "validation": "day, code",
     "failed_row": "day, code, turn_id, reason",
     "evaluation": "name",
+    "model_profile": "model_id, axis",
 }
 """What readers get in a snapshot, with the order of the rows."""

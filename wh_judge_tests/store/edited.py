@@ -176,7 +176,7 @@ class Edited:
     def world(self) -> World:
         """What counts now."""
         current = turns_from(arrow(self.connection, f"SELECT {names(TURN_SCHEMA)} FROM chat_turn", TURN_SCHEMA))
-        present = {"C-9", *(name for name, place in self.cards.items() if CARDS[place] is not None)}
+        present = [name for name, place in self.cards.items() if CARDS[place] is not None]
         return World(
             {row.turn_id: row for row in current},
             {name: self.versions[name] for name in present},
