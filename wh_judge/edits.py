@@ -246,18 +246,18 @@ def _list_cells(
         text: how an element is written.
         undo: changes the list in some inputs.
     """
+    # A second time an element says nothing.
+    old, new = tuple(dict.fromkeys(old)), tuple(dict.fromkeys(new))
     had, has = set(old), set(new)
     edits: list[tuple[str, _Change]] = []
     if [element for element in old if element in has] != [element for element in new if element in had]:
         what = "rows in another order" if name == "topic_lexicon" else "in another order"
-        edits.append((what, partial(_in_order_of, tuple(old))))
+        edits.append((what, partial(_in_order_of, old)))
     edits += [(f"+ {text(element)}", partial(_without, element)) for element in new if element not in had]
-    edits += [
-        (f"- {text(element)}", partial(_reinserted, element, tuple(old))) for element in old if element not in has
-    ]
+    edits += [(f"- {text(element)}", partial(_reinserted, element, old)) for element in old if element not in has]
     if len(edits) > MOST_ELEMENTS:
         what = f"{len(has - had)} added, {len(had - has)} removed"
-        edits = [(what, partial(_instead, tuple(old), frozenset(new)))]
+        edits = [(what, partial(_instead, old, frozenset(new)))]
     for what, change in edits:
         yield Edit(name, f"{where}: {what}", partial(undo, change))
 
