@@ -17,6 +17,7 @@ from wh_judge.resources import POOL, Warehouse
 from wh_judge.settings import Settings, load_settings
 from wh_judge.store.inputs import bring_in
 from wh_judge.store.stale import listed_days, refresh_stale
+from wh_judge.store.votes import people_paths
 
 SENSOR_SECONDS = int(os.environ.get("WH_JUDGE_SENSOR_SECONDS", "30"))
 CATCH_UP_DAYS = 31
@@ -32,7 +33,10 @@ day_job = dg.define_asset_job(
 )
 evaluations_job = dg.define_asset_job(
     "evaluations",
-    selection=["gold_agreement", "model_divergence", "capability_profiles", "published"],
+    selection=[
+        *("gold_agreement", "model_divergence", "capability_profiles", "votes", "arena_ratings"),
+        "published",
+    ],
     description="Measures the judge against the labels, compares and profiles the models, and publishes a snapshot.",
 )
 
@@ -141,12 +145,13 @@ def fingerprints(settings: Settings) -> dict[str, str]:
     small = [TABLES["character_card"], TABLES["topic_lexicon"]]
     paths = [input_path(settings.inputs, table) for table in small]
     log = input_path(settings.inputs, TABLES["chat_turn"])
-    gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
+    gold = [*filter(None, [input_path(settings.inputs, TABLES["gold_label"], optional=True)])]
+    people = [path for paths in people_paths(settings).values() for path in paths]
     rules = f"{settings.endings} {settings.card_as_of}"
     return {
         "inputs": _hash([file for path in paths for file in files_of(path)]),
         "log": _hash([*files_of(log), *ready_files(settings.inbox)], rules),
-        "evaluations": _hash(files_of(gold) if gold else []),
+        "evaluations": _hash([file for path in [*gold, *people] for file in files_of(path)]),
     }
 
 

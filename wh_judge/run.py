@@ -19,6 +19,7 @@ from wh_judge.store.inputs import bring_in, is_known
 from wh_judge.store.log import log_days
 from wh_judge.store.snapshot import is_published
 from wh_judge.store.stale import refresh_stale
+from wh_judge.store.votes import people_known, people_paths
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how many days are done, and how many there are."""
@@ -63,6 +64,7 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
         with open_warehouse(settings.warehouse) as connection:
             gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
             relabelled = gold is not None and not is_known(connection, TABLES["gold_label"], gold)
+            relabelled = relabelled or not people_known(connection, settings)
             finished = is_published(connection, settings.published)
         if result.jobs or relabelled or not finished or not _succeeded(instance, "evaluations"):
             progress("evaluations", 0, 0)
@@ -94,7 +96,7 @@ def run_range(
 def _check_inputs(settings: Settings) -> None:
     """Raise a UserError where an input is missing, before anything is written."""
     for table in TABLES.values():
-        input_path(settings.inputs, table, optional=table.name == "gold_label")
+        input_path(settings.inputs, table, optional=table.optional)
 
 
 def _succeeded(instance: dg.DagsterInstance, job: str) -> bool:
@@ -184,9 +186,10 @@ def _reason(outcome: dg.ExecuteInProcessResult) -> str:
 
 def unread_inputs(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[str]:
     """The small inputs whose files are not those that were brought in last."""
-    unread = []
+    unread, people = [], people_paths(settings)
     for table in TABLES.values():
-        path = input_path(settings.inputs, table, optional=table.name == "gold_label")
-        if table.name != "chat_turn" and path is not None and not is_known(connection, table, path):
-            unread.append(path.name)
+        path = input_path(settings.inputs, table, optional=table.optional)
+        paths = people.get(table.name, [*filter(None, [path])])
+        if table.name != "chat_turn" and paths and not is_known(connection, table, *paths):
+            unread.append(paths[0].name)
     return unread

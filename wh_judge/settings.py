@@ -46,6 +46,11 @@ class Settings(BaseModel):
         return self.data / "inbox"
 
     @property
+    def votes(self) -> Path:
+        """The folder of votes that were given on the page or brought in from other tools."""
+        return self.data / "votes"
+
+    @property
     def published(self) -> Path:
         """The folder of snapshots."""
         return self.data / "published"

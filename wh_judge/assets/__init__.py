@@ -1,5 +1,6 @@
 """The assets: thin. Each reads, calls one pure function, writes, and reports."""
 
+from wh_judge.assets.arena import arena_ratings, votes
 from wh_judge.assets.evaluations import gold_agreement, model_divergence
 from wh_judge.assets.inputs import cards, lexicon
 from wh_judge.assets.profiles import capability_profiles
@@ -7,6 +8,10 @@ from wh_judge.assets.published import published
 from wh_judge.assets.turns import turns
 from wh_judge.assets.verdicts import verdicts
 
-ASSETS = [cards, lexicon, turns, verdicts, gold_agreement, model_divergence, capability_profiles, published]
+ASSETS = [
+    *(cards, lexicon, turns, verdicts),
+    *(gold_agreement, model_divergence, capability_profiles, votes, arena_ratings),
+    published,
+]
 
 __all__ = ["ASSETS"]

@@ -178,8 +178,15 @@ def _keep_problems(connection: duckdb.DuckDBPyConnection, problems: Sequence[Pro
         connection.unregister("problems")
 
 
-def signature(path: Path) -> str:
+def signature(*paths: Path) -> str:
     """Hash of the names and the contents of an input's files."""
+    digest = hashlib.sha256()
+    for place in paths:
+        digest.update(_files_signature(place))
+    return digest.hexdigest()
+
+
+def _files_signature(path: Path) -> bytes:
     digest = hashlib.sha256()
     for file in files_of(path):
         try:
@@ -187,13 +194,13 @@ def signature(path: Path) -> str:
         except OSError as error:
             content = str(error.strerror)
         digest.update(f"{file_name(path, file)}\0{content}\0".encode())
-    return digest.hexdigest()
+    return digest.digest()
 
 
-def is_known(connection: duckdb.DuckDBPyConnection, table: InputTable, path: Path) -> bool:
+def is_known(connection: duckdb.DuckDBPyConnection, table: InputTable, *paths: Path) -> bool:
     """Whether the files of an input are those that were brought in last."""
     row = one(connection, 'SELECT signature FROM input_file WHERE "table" = ?', [table.name])
-    return row is not None and row[0] == signature(path)
+    return row is not None and row[0] == signature(*paths)
 
 
 def read_problems(
@@ -208,11 +215,11 @@ def read_problems(
     return [Problem(*row) for row in rows]
 
 
-def replace_table(connection: duckdb.DuckDBPyConnection, table: InputTable, path: Path) -> Batch:
-    """Bring in cards, lexicon or gold labels whole, in one transaction."""
+def replace_table(connection: duckdb.DuckDBPyConnection, table: InputTable, *paths: Path) -> Batch:
+    """Bring in a small input whole, in one transaction; without a path the table is emptied."""
     # Taken before the files are read: a file that is swapped in between is then read once more, not never.
-    signed = signature(path)
-    batch = read_table(path, table)
+    signed = signature(*paths)
+    batch = read_table(paths[0], table, *paths[1:]) if paths else Batch(table.schema.empty_table(), [])
     rows = batch.rows
     version = ""
     if table.name == "topic_lexicon":

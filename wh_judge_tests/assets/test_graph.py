@@ -41,6 +41,8 @@ def test_these_are_the_assets() -> None:
         "gold_agreement",
         "model_divergence",
         "capability_profiles",
+        "votes",
+        "arena_ratings",
         "published",
     }
     assert {node.key for node in NODES} == set(GRAPH.get_all_asset_keys())

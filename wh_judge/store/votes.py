@@ -1,0 +1,76 @@
+"""Votes and what stands beside them in the warehouse: brought in, counted, read."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from wh_judge.evaluation.bradley_terry import Tally
+from wh_judge.ingest import TABLES, Batch, TableName, input_path
+from wh_judge.settings import Settings
+from wh_judge.store.inputs import is_known, replace_table
+from wh_judge.store.schema import arrow, names
+from wh_judge.votes.rows import SUPPORT_SCHEMA, VOTE_SCHEMA, CapabilitySupport, Vote
+
+PEOPLE: tuple[TableName, ...] = ("vote", "capability_support", "judge_score")
+"""The inputs that these evaluations read."""
+
+
+def people_paths(settings: Settings) -> Mapping[TableName, list[Path]]:
+    """Where each of them lies: among the inputs, and for votes also in the setting's own folder."""
+    paths: dict[TableName, list[Path]] = {}
+    for name in PEOPLE:
+        path = input_path(settings.inputs, TABLES[name], optional=True)
+        own = [settings.votes] if name == "vote" and settings.votes.is_dir() else []
+        paths[name] = [*filter(None, [path]), *own]
+    return paths
+
+
+def bring_in_people(connection: duckdb.DuckDBPyConnection, settings: Settings) -> dict[TableName, Batch]:
+    """Bring in all of them whole."""
+    return {name: replace_table(connection, TABLES[name], *paths) for name, paths in people_paths(settings).items()}
+
+
+def people_known(connection: duckdb.DuckDBPyConnection, settings: Settings) -> bool:
+    """Whether they are as they were brought in last; where there are none and never were, they are."""
+    return all(
+        is_known(connection, TABLES[name], *paths)
+        for name, paths in people_paths(settings).items()
+        if paths or connection.execute('FROM input_file WHERE "table" = ?', [name]).fetchall()
+    )
+
+
+def read_tallies(connection: duckdb.DuckDBPyConnection) -> list[Tally]:
+    """How often each model of a pair was preferred, for every pair that was compared."""
+    rows = connection.execute(
+        """SELECT first, second, count(*) FILTER (won = first), count(*) FILTER (won = second),
+                  count(*) FILTER (winner = 'tie'), count(*) FILTER (winner = 'both_bad')
+           FROM (SELECT least(model_a, model_b) AS first, greatest(model_a, model_b) AS second, winner,
+                        CASE winner WHEN 'model_a' THEN model_a WHEN 'model_b' THEN model_b END AS won FROM vote)
+           GROUP BY ALL ORDER BY ALL"""
+    ).fetchall()
+    return [Tally(*row) for row in rows]
+
+
+def vote_sources(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """How many votes come from where."""
+    return dict(connection.execute("SELECT source, count(*) FROM vote GROUP BY 1 ORDER BY 2 DESC, 1").fetchall())
+
+
+def read_support(connection: duckdb.DuckDBPyConnection) -> list[CapabilitySupport]:
+    """What models support, by case and model."""
+    sql = f"SELECT {names(SUPPORT_SCHEMA)} FROM capability_support ORDER BY case_id, model_id"
+    return [CapabilitySupport.model_construct(**row) for row in connection.sql(sql).to_arrow_table().to_pylist()]
+
+
+def vote_table(connection: duckdb.DuckDBPyConnection, source: str | None = None) -> pa.Table:
+    """The votes in VOTE_SCHEMA, the oldest first, those of one source where it is given."""
+    connection.execute("SET VARIABLE wanted_source = ?", [source])
+    where = "WHERE source = getvariable('wanted_source')" if source is not None else ""
+    return arrow(connection, f"SELECT {names(VOTE_SCHEMA)} FROM vote {where} ORDER BY voted_at, vote_id", VOTE_SCHEMA)
+
+
+def read_votes(connection: duckdb.DuckDBPyConnection, source: str | None = None) -> list[Vote]:
+    """The same as rows."""
+    return [Vote.model_construct(**row) for row in vote_table(connection, source).to_pylist()]
