@@ -34,7 +34,7 @@ day_job = dg.define_asset_job(
 evaluations_job = dg.define_asset_job(
     "evaluations",
     selection=[
-        *("gold_agreement", "model_divergence", "capability_profiles", "votes", "arena_ratings"),
+        *("gold_agreement", "model_divergence", "capability_profiles", "votes", "arena_ratings", "vote_agreement"),
         "published",
     ],
     description="Measures the judge against the labels, compares and profiles the models, and publishes a snapshot.",

@@ -7,10 +7,11 @@ from wh_judge.assets.profiles import capability_profiles
 from wh_judge.assets.published import published
 from wh_judge.assets.turns import turns
 from wh_judge.assets.verdicts import verdicts
+from wh_judge.assets.vote_agreement import vote_agreement
 
 ASSETS = [
     *(cards, lexicon, turns, verdicts),
-    *(gold_agreement, model_divergence, capability_profiles, votes, arena_ratings),
+    *(gold_agreement, model_divergence, capability_profiles, votes, arena_ratings, vote_agreement),
     published,
 ]
 

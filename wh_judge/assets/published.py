@@ -10,7 +10,7 @@ from wh_judge.store.snapshot import publish
 
 
 @dg.asset(
-    deps=["verdicts", "gold_agreement", "model_divergence", "capability_profiles", "arena_ratings"],
+    deps=["verdicts", "gold_agreement", "model_divergence", "capability_profiles", "arena_ratings", "vote_agreement"],
     automation_condition=DEPS_UPDATED,
     group_name="publication",
     owners=OWNERS,

@@ -4,16 +4,17 @@ import hashlib
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from rich.console import Console
 
 from wh_judge.errors import UserError
-from wh_judge.report import safe
+from wh_judge.report import counted, safe
 from wh_judge.settings import load_settings
 
 if TYPE_CHECKING:
+    from wh_judge.evaluation.people import Share, VoteAgreement
     from wh_judge.evaluation.ratings import ArenaRatings
 
 _FILE = click.Path(exists=True, path_type=Path)
@@ -147,6 +148,79 @@ def _print_ratings(arena: "ArenaRatings", console: Console) -> None:
                 console.print(f"  {safe(part.why_apart)}", soft_wrap=True)
     for caution in arena.cautions:
         console.print(f"  {safe(caution)}", soft_wrap=True)
+
+
+@command.command(name="agreement")
+@_DATA
+@_JSON
+def agreement(data: str | None, as_json: bool) -> None:
+    """Set the judge, and other judges, beside the votes.
+
+    Rank correlation with the ratings, accuracy, draw rate and Brier score over single votes, how far repeated runs lie
+    apart, and how far people agree with each other.
+
+    \b
+    Example:
+      wh-judge votes agreement --json
+    """
+    from wh_judge.store import open_warehouse
+    from wh_judge.store.vote_agreement import agreement_now
+
+    settings = load_settings(data=data)
+    with open_warehouse(settings.warehouse) as connection:
+        found = agreement_now(connection, settings.rules)
+    if not found.votes:
+        raise UserError("there is no vote in the warehouse; import some and run wh-judge run first")
+    if as_json:
+        click.echo(json.dumps(found.model_dump(), ensure_ascii=False, indent=2))
+    else:
+        _print_agreement(found, Console(emoji=False, highlight=False))
+
+
+def _print_agreement(found: "VoteAgreement", console: Console) -> None:
+    console.print(f"[bold]Judges[/bold] beside {found.votes} votes")
+    for judge in found.judges:
+        console.print(
+            f"  {safe(judge.judge)}: {judge.votes} votes, accuracy {_share(judge.accuracy)},"
+            f" when decided {_share(judge.accuracy_when_decided)}, draw rate {_share(judge.draw_rate)},"
+            f" Brier {_share(judge.brier)} (one half {_decimal(judge.brier_of_one_half)}); {judge.ranks.models} models,"
+            f" rho {_decimal(judge.ranks.spearman)}, tau {_decimal(judge.ranks.kendall)}",
+            soft_wrap=True,
+        )
+    console.print("[bold]Stability[/bold] over runs")
+    for entry in found.stability:
+        note = f"; {entry.note}" if entry.note else ""
+        console.print(
+            f"  {safe(entry.judge)}: {counted(len(entry.runs), 'run')} over {entry.replies} replies, largest spread"
+            f" {_decimal(entry.largest_spread, 3)}, envelope {_decimal(entry.envelope, 3)}{note}",
+            soft_wrap=True,
+        )
+    people = found.labellers
+    alpha = _share(Interval(people.alpha, people.low, people.high))
+    console.print(f"[bold]Annotators[/bold] {people.annotators}, alpha {alpha} on {people.units} units")
+    for pair in people.pairs:
+        console.print(
+            f"  {safe(pair.first)} and {safe(pair.second)}: {pair.agreed} of {pair.units}, kappa {_decimal(pair.kappa)}"
+        )
+    for caution in found.cautions:
+        console.print(f"  {safe(caution)}", soft_wrap=True)
+
+
+class Interval(NamedTuple):
+    """A number with its interval."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+def _share(entry: "Interval | Share") -> str:
+    between = "" if entry.low is None or entry.high is None else f" ({entry.low:.2f}–{entry.high:.2f})"
+    return _decimal(entry.value) + between
+
+
+def _decimal(value: float | None, digits: int = 2) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
 
 
 def _whole(value: Any) -> str:

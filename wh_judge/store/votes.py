@@ -7,10 +7,13 @@ import duckdb
 import pyarrow as pa
 
 from wh_judge.evaluation.bradley_terry import Tally
+from wh_judge.evaluation.people import JUDGED_SCHEMA
 from wh_judge.ingest import TABLES, Batch, TableName, input_path
+from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, TURN_SCHEMA, VERDICTS
 from wh_judge.settings import Settings
 from wh_judge.store.inputs import is_known, replace_table
 from wh_judge.store.schema import arrow, names
+from wh_judge.store.versions import LEXICON_ROWS
 from wh_judge.votes.rows import SUPPORT_SCHEMA, VOTE_SCHEMA, CapabilitySupport, Vote
 
 PEOPLE: tuple[TableName, ...] = ("vote", "capability_support", "judge_score")
@@ -62,6 +65,32 @@ def read_support(connection: duckdb.DuckDBPyConnection) -> list[CapabilitySuppor
     """What models support, by case and model."""
     sql = f"SELECT {names(SUPPORT_SCHEMA)} FROM capability_support ORDER BY case_id, model_id"
     return [CapabilitySupport.model_construct(**row) for row in connection.sql(sql).to_arrow_table().to_pylist()]
+
+
+def read_other_judges(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """What other judges say of the turns that answered a prompt, in JUDGED_SCHEMA."""
+    return arrow(
+        connection,
+        f"""SELECT judge, run, prompt_id AS case_id, model_id,
+                   avg(coalesce(score, (verdict = '{VERDICTS[0]}')::DOUBLE)) AS score
+            FROM judge_score JOIN chat_turn USING (turn_id) WHERE prompt_id IS NOT NULL GROUP BY ALL ORDER BY ALL""",
+        JUDGED_SCHEMA,
+    )
+
+
+def read_voted_sessions(connection: duckdb.DuckDBPyConnection) -> tuple[pa.Table, pa.Table, pa.Table]:
+    """Turns of the sessions in which a voted case was answered, cards and lexicon: what judging them again needs."""
+    sessions = "SELECT session_id FROM chat_turn SEMI JOIN vote ON vote.case_id = chat_turn.prompt_id"
+    return (
+        arrow(
+            connection,
+            f"""SELECT {names(TURN_SCHEMA)} FROM chat_turn WHERE session_id IN ({sessions})
+                ORDER BY length(turn_id), turn_id""",
+            TURN_SCHEMA,
+        ),
+        arrow(connection, f"SELECT {names(CARD_SCHEMA)} FROM character_card ORDER BY character_id", CARD_SCHEMA),
+        arrow(connection, f"SELECT term, topic FROM ({LEXICON_ROWS}) ORDER BY position", LEXICON_SCHEMA),
+    )
 
 
 def vote_table(connection: duckdb.DuckDBPyConnection, source: str | None = None) -> pa.Table:

@@ -43,6 +43,7 @@ def test_these_are_the_assets() -> None:
         "capability_profiles",
         "votes",
         "arena_ratings",
+        "vote_agreement",
         "published",
     }
     assert {node.key for node in NODES} == set(GRAPH.get_all_asset_keys())

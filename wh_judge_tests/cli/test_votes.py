@@ -8,7 +8,7 @@ import pytest
 from wh_judge.store.votes import bring_in_people, read_votes
 from wh_judge.votes.formats import read_votes as read_file
 from wh_judge_tests.cli.call import Result, call
-from wh_judge_tests.house import House, settle
+from wh_judge_tests.house import DAYS, House, settle
 from wh_judge_tests.input_files import write
 from wh_judge_tests.votes import vote
 
@@ -75,7 +75,7 @@ def test_exported_votes_are_those_of_the_warehouse(form: str, name: str, house: 
     assert read_file(out, form, "x") == expected  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("arguments", [("export", "--out", "o.jsonl"), ("ratings",)])
+@pytest.mark.parametrize("arguments", [("export", "--out", "o.jsonl"), ("ratings",), ("agreement",)])
 def test_without_a_vote_it_says_what_to_do(arguments: tuple[str, ...], house: House) -> None:
     code, out, error = call("votes", *arguments, "--data", house.data)
     assert (code, out) == (2, "")
@@ -103,3 +103,20 @@ def test_without_a_common_scale_the_components_are_shown(house: House) -> None:
     out = call("votes", "ratings", "--data", house.data).out
     assert "a: won every comparison with others (b)" in out
     assert "no common scale" in out
+
+
+def test_agreement_is_shown(house: House) -> None:
+    write(house.inputs / "votes.jsonl", [vote("V-1", case_id="P-3", winner="model_a").model_dump(mode="json")])
+    with house.warehouse() as connection:
+        house.bring_in(connection)
+        for day in DAYS:
+            house.judge(connection, day)
+        bring_in_people(connection, house.settings)
+    code, out, error = call("votes", "agreement", "--data", house.data)
+    assert (code, error) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "Judges beside 1 votes"
+    assert lines[1].startswith("  rules: 1 votes, accuracy 1.00, ")
+    assert "  rules: 4 runs over 2 replies, largest spread 0.000" in out
+    document = json.loads(call("votes", "agreement", "--data", house.data, "--json").out)
+    assert [judge["judge"] for judge in document["judges"]] == ["rules", "rules, kept or not"]
