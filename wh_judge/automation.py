@@ -16,6 +16,7 @@ from wh_judge.partitions import DAYS
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.settings import Settings, load_settings
 from wh_judge.store.inputs import bring_in
+from wh_judge.store.probes import probes_path
 from wh_judge.store.stale import listed_days, refresh_stale
 from wh_judge.store.votes import people_paths
 
@@ -35,6 +36,7 @@ evaluations_job = dg.define_asset_job(
     "evaluations",
     selection=[
         *("gold_agreement", "model_divergence", "capability_profiles", "votes", "arena_ratings", "vote_agreement"),
+        "probe_results",
         "published",
     ],
     description="Measures the judge against the labels, compares and profiles the models, and publishes a snapshot.",
@@ -147,11 +149,12 @@ def fingerprints(settings: Settings) -> dict[str, str]:
     log = input_path(settings.inputs, TABLES["chat_turn"])
     gold = [*filter(None, [input_path(settings.inputs, TABLES["gold_label"], optional=True)])]
     people = [path for paths in people_paths(settings).values() for path in paths]
+    probes = [*filter(None, [probes_path(settings)])]
     rules = f"{settings.endings} {settings.card_as_of}"
     return {
         "inputs": _hash([file for path in paths for file in files_of(path)]),
         "log": _hash([*files_of(log), *ready_files(settings.inbox)], rules),
-        "evaluations": _hash([file for path in [*gold, *people] for file in files_of(path)]),
+        "evaluations": _hash([file for path in [*gold, *people, *probes] for file in files_of(path)]),
     }
 
 

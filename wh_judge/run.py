@@ -17,6 +17,7 @@ from wh_judge.store import open_warehouse
 from wh_judge.store.days import judged_versions
 from wh_judge.store.inputs import bring_in, is_known
 from wh_judge.store.log import log_days
+from wh_judge.store.probes import probes_known
 from wh_judge.store.snapshot import is_published
 from wh_judge.store.stale import refresh_stale
 from wh_judge.store.votes import people_known, people_paths
@@ -64,7 +65,7 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
         with open_warehouse(settings.warehouse) as connection:
             gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
             relabelled = gold is not None and not is_known(connection, TABLES["gold_label"], gold)
-            relabelled = relabelled or not people_known(connection, settings)
+            relabelled = relabelled or not people_known(connection, settings) or not probes_known(connection, settings)
             finished = is_published(connection, settings.published)
         if result.jobs or relabelled or not finished or not _succeeded(instance, "evaluations"):
             progress("evaluations", 0, 0)

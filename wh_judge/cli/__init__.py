@@ -11,7 +11,20 @@ import click
 from wh_judge import __version__
 from wh_judge.errors import UserError
 
-COMMANDS = ("run", "backfill", "stale", "why", "tree", "changes", "profile", "votes", "judge", "validate", "rules")
+COMMANDS = (
+    "run",
+    "backfill",
+    "stale",
+    "why",
+    "tree",
+    "changes",
+    "profile",
+    "votes",
+    "probes",
+    "judge",
+    "validate",
+    "rules",
+)
 """A command is `wh_judge.cli.<name>.command`, imported when it is called, so that --help is quick."""
 
 
@@ -55,6 +68,7 @@ HELP = {
     "changes": "List the verdicts that changed, and the cause of each.",
     "profile": "Show what each model is good at, or how two models differ.",
     "votes": "Bring in and give out what people prefer, and rate the models by it.",
+    "probes": "Make prompts that try a card, and see what models make of them.",
     "judge": "Judge files, without Dagster and without a warehouse.",
     "validate": "Hold a file of verdicts from anywhere against the log.",
     "rules": "Show the rules and their documentation.",

@@ -143,6 +143,16 @@ CREATE OR REPLACE VIEW model_profile AS
 CREATE OR REPLACE VIEW model_rating AS
     SELECT counted, unnest(rating, recursive := true) FROM (
         SELECT 'people' AS counted, {_rated("people")} UNION ALL SELECT 'with support', {_rated("with_support")});
+CREATE OR REPLACE VIEW probe_result AS
+    SELECT unnest(row, recursive := true) FROM (SELECT unnest(from_json(document->'results', '[{{
+        "family": "VARCHAR", "model_id": "VARCHAR", "cases": "BIGINT", "answered": "BIGINT", "kept": "BIGINT",
+        "as_intended": "BIGINT", "otherwise": "BIGINT", "kept_rate": "DOUBLE", "low": "DOUBLE", "high": "DOUBLE"}}]'))
+        AS row FROM evaluation WHERE name = 'probe_results');
+CREATE OR REPLACE VIEW probe_answer AS
+    SELECT unnest(row, recursive := true) FROM (SELECT unnest(from_json(document->'answers', '[{{
+        "case_id": "VARCHAR", "family": "VARCHAR", "model_id": "VARCHAR", "turn_id": "VARCHAR", "expected": "VARCHAR",
+        "intended": "VARCHAR", "came": "VARCHAR"}}]')) AS row
+        FROM evaluation WHERE name = 'probe_results');
 CREATE TABLE IF NOT EXISTS publication (state VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS layout (version VARCHAR NOT NULL);
 """
@@ -171,5 +181,7 @@ PUBLISHED = {
     "evaluation": "name",
     "model_profile": "model_id, axis",
     "model_rating": "counted, rating DESC, model_id",
+    "probe_result": "family, model_id",
+    "probe_answer": "family, case_id, model_id",
 }
 """What readers get in a snapshot, with the order of the rows."""

@@ -44,6 +44,7 @@ def test_these_are_the_assets() -> None:
         "votes",
         "arena_ratings",
         "vote_agreement",
+        "probe_results",
         "published",
     }
     assert {node.key for node in NODES} == set(GRAPH.get_all_asset_keys())
