@@ -68,8 +68,7 @@ def judge_inputs(inputs: Inputs) -> Decided | None:
     if inputs.turn is None or inputs.card is None:
         return None
     mentions = {(inputs.turn.session_id, entity): mention for entity, mention in inputs.mentions.items()}
-    # Not validated: between two sound settings there may be one without endings.
-    settings = RuleSettings.model_construct(endings=inputs.endings)
+    settings = RuleSettings.of_parts(inputs.endings)
     verdict, _ = judge_turn(Case(inputs.turn, inputs.card, Lexicon(inputs.lexicon), mentions, settings))
     return decided_fields(verdict)
 

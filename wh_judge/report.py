@@ -1,7 +1,7 @@
 """What a person wants to see after a run, as tables in a terminal and as one JSON document."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 from rich import box
@@ -15,6 +15,9 @@ from wh_judge.store.evaluations import read
 from wh_judge.store.inputs import read_problems
 from wh_judge.text import printable
 from wh_judge.validations import VALIDATIONS, ValidationResult
+
+if TYPE_CHECKING:
+    from wh_judge.drafts.score import Score
 
 SHORT = dict(zip(VERDICTS[1:], ("말투", "세계관", "금지", "기억"), strict=True))
 """Heads of narrow columns."""
@@ -204,6 +207,25 @@ def validation_tables(results: Sequence[ValidationResult], shown: int, console: 
             console.print(f"  {result.code}  {safe(turn)}  {safe(failure.reason)}", soft_wrap=True)
         if len(result.failures) > shown:
             console.print(f"  {result.code}  … {len(result.failures) - shown} more, all of them in --json")
+
+
+def draft_tables(scores: "Sequence[Score]", shown: int, console: Console) -> None:
+    """What became of responses as drafts, file by file, why, and the first refusals of each file."""
+    _heading("Responses as drafts", console)
+    table = number_table("file", "responses", "kept", "default", "thrown away")
+    for score in scores:
+        counts = [score.responses, *(score.outcomes[name] for name in ("kept", "default", "thrown_away"))]
+        table.add_row(safe(score.file), *map(str, counts))
+    console.print(table)
+    for score in scores:
+        for code, count in score.reasons.most_common():
+            console.print(f"  {safe(score.file)}  {code}  {count}", soft_wrap=True)
+        for refusal in score.refusals[:shown]:
+            where = refusal["turn_id"] or f"line {refusal['line']}"
+            reasons = "; ".join(reason["reason"] for reason in refusal["reasons"])
+            console.print(f"  {safe(score.file)}  {safe(where)}  {refusal['outcome']}  {safe(reasons)}", soft_wrap=True)
+        if len(score.refusals) > shown:
+            console.print(f"  {safe(score.file)}  … {len(score.refusals) - shown} more, all of them in --json")
 
 
 def safe(text: str) -> str:

@@ -134,7 +134,8 @@ def test_settings_are_told_with_flag_variable_and_default(document: Document) ->
     for (name, default), row in zip(SETTINGS.items(), rows, strict=True):
         assert spans(row[1]) == [flag for flag in [f"--{name}"] if flag in flags]
         assert spans(row[2]) == [variable for setting, variable in ENVIRONMENT.items() if setting == name]
-        assert spans(row[3]) == (list(default) if isinstance(default, tuple) else [str(default)])
+        defaults = default if isinstance(default, tuple) else () if default is None else (default,)
+        assert spans(row[3]) == [str(value) for value in defaults]
 
 
 SETTINGS = {name: field.default for name, field in Settings.model_fields.items()}

@@ -46,7 +46,7 @@ def cards(warehouse: Warehouse) -> Events:
     table, settings = TABLES["character_card"], warehouse.settings()
     path = input_path(settings.inputs, table)
     with warehouse.connect() as connection:
-        batch = replace_table(connection, table, path)
+        batch = replace_table(connection, table, path, settings.inbox)
         version = table_version(connection, "SELECT * FROM character_card", "character_id")
         refresh_stale(connection, settings)
         topics = log.keys(connection, "topic_lexicon", "topic")
@@ -86,7 +86,7 @@ def lexicon(warehouse: Warehouse) -> Events:
     table, settings = TABLES["topic_lexicon"], warehouse.settings()
     path = input_path(settings.inputs, table)
     with warehouse.connect() as connection:
-        batch = replace_table(connection, table, path)
+        batch = replace_table(connection, table, path, settings.inbox)
         version = table_version(connection, "SELECT * FROM topic_lexicon", "position")
         refresh_stale(connection, settings)
     yield rows_accepted(batch.problems, "lexicon", normalised=batch.normalised)

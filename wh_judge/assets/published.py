@@ -12,6 +12,7 @@ from wh_judge.store.snapshot import publish
 @dg.asset(
     deps=[
         "verdicts",
+        "drafts",
         "gold_agreement",
         "model_divergence",
         "capability_profiles",

@@ -23,7 +23,9 @@ COMMANDS = (
     "probes",
     "judge",
     "validate",
+    "draft",
     "rules",
+    "screen",
 )
 """A command is `wh_judge.cli.<name>.command`, imported when it is called, so that --help is quick."""
 
@@ -71,7 +73,9 @@ HELP = {
     "probes": "Make prompts that try a card, and see what models make of them.",
     "judge": "Judge files, without Dagster and without a warehouse.",
     "validate": "Hold a file of verdicts from anywhere against the log.",
+    "draft": "Let a language model write sentences for verdicts.",
     "rules": "Show the rules and their documentation.",
+    "screen": "Serve the web page on which people read verdicts.",
 }
 
 

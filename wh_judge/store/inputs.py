@@ -3,14 +3,15 @@
 import errno
 import hashlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wh_judge.inbox import ready_files, reject
+from wh_judge.inbox import later_files, ready_files, reject
 from wh_judge.ingest import (
     KST,
     TABLES,
@@ -21,7 +22,7 @@ from wh_judge.ingest import (
     files_of,
     input_path,
     read_file,
-    read_table,
+    read_layers,
 )
 from wh_judge.settings import Settings
 from wh_judge.store import transaction
@@ -178,29 +179,34 @@ def _keep_problems(connection: duckdb.DuckDBPyConnection, problems: Sequence[Pro
         connection.unregister("problems")
 
 
-def signature(*paths: Path) -> str:
+def signature(path: Path | None, later: Mapping[str, Path]) -> str:
     """Hash of the names and the contents of an input's files."""
     digest = hashlib.sha256()
-    for place in paths:
-        digest.update(_files_signature(place))
-    return digest.hexdigest()
-
-
-def _files_signature(path: Path) -> bytes:
-    digest = hashlib.sha256()
-    for file in files_of(path):
+    named = {file_name(path, file): file for file in files_of(path)} if path else {}
+    for name, file in [*named.items(), *later.items()]:
         try:
             content = _sha256(file)
         except OSError as error:
             content = str(error.strerror)
-        digest.update(f"{file_name(path, file)}\0{content}\0".encode())
-    return digest.digest()
+        digest.update(f"{name}\0{content}\0".encode())
+    return digest.hexdigest()
 
 
-def is_known(connection: duckdb.DuckDBPyConnection, table: InputTable, *paths: Path) -> bool:
-    """Whether the files of an input are those that were brought in last."""
+def later_named(inbox: Path | None, table: InputTable) -> dict[str, Path]:
+    """The files of a small table in the inbox, by the names that problems call them."""
+    return {file_name(inbox, file): file for file in later_files(inbox, table)} if inbox else {}
+
+
+def is_known(
+    connection: duckdb.DuckDBPyConnection,
+    table: InputTable,
+    path: Path | None,
+    inbox: Path | None = None,
+    more: Mapping[str, Path] = MappingProxyType({}),
+) -> bool:
+    """Whether the files of an input are those that were brought in last; `more` as for `replace_table`."""
     row = one(connection, 'SELECT signature FROM input_file WHERE "table" = ?', [table.name])
-    return row is not None and row[0] == signature(*paths)
+    return row is not None and row[0] == signature(path, later_named(inbox, table) | dict(more))
 
 
 def read_problems(
@@ -215,11 +221,31 @@ def read_problems(
     return [Problem(*row) for row in rows]
 
 
-def replace_table(connection: duckdb.DuckDBPyConnection, table: InputTable, *paths: Path) -> Batch:
-    """Bring in a small input whole, in one transaction; without a path the table is emptied."""
+def has_rows(connection: duckdb.DuckDBPyConnection, table: InputTable) -> bool:
+    """Whether the warehouse holds rows of a small table."""
+    return number(connection, f"SELECT count(*) FROM (SELECT 1 FROM {table.name} LIMIT 1)") > 0
+
+
+def replace_table(
+    connection: duckdb.DuckDBPyConnection,
+    table: InputTable,
+    path: Path | None,
+    inbox: Path | None = None,
+    more: Mapping[str, Path] = MappingProxyType({}),
+) -> Batch:
+    """Bring in a small table whole, in one transaction.
+
+    A file of them in the inbox of which no row can be read is moved to its folder `rejected`.
+    `more` are files that count over all others, by the names that problems call them.
+    """
     # Taken before the files are read: a file that is swapped in between is then read once more, not never.
-    signed = signature(*paths)
-    batch = read_table(paths[0], table, *paths[1:]) if paths else Batch(table.schema.empty_table(), [])
+    dropped = later_named(inbox, table)
+    later = dropped | dict(more)
+    signed = signature(path, later)
+    batch = read_layers(path, later, table)
+    for name, file in dropped.items():
+        if inbox and not any(part.rows.num_rows for part in read_file(file, table, name)):
+            reject(inbox, file, [problem for problem in batch.problems if problem.file == name])
     rows = batch.rows
     version = ""
     if table.name == "topic_lexicon":
@@ -228,7 +254,7 @@ def replace_table(connection: duckdb.DuckDBPyConnection, table: InputTable, *pat
         version = ", md5(to_json(batch)::VARCHAR) AS version"
     with transaction(connection):
         connection.register("batch", rows)
-        connection.execute("INSERT OR REPLACE INTO input_file VALUES (?, ?)", [table.name, signed])
+        connection.execute("INSERT OR REPLACE INTO input_file VALUES (?, ?, ?)", [table.name, signed, list(later)])
         connection.execute(f"DELETE FROM {table.name}")
         connection.execute(f"INSERT INTO {table.name} BY NAME SELECT *{version} FROM batch")
         connection.unregister("batch")

@@ -25,14 +25,14 @@ def probes_known(connection: duckdb.DuckDBPyConnection, settings: Settings) -> b
     """Whether the set is the one that was read last; where there is none and never was, it is."""
     path = probes_path(settings)
     row = one(connection, 'SELECT signature FROM input_file WHERE "table" = ?', [_NAME])
-    return (row[0] if row else "") == (signature(path) if path else "")
+    return (row[0] if row else "") == (signature(path, {}) if path else "")
 
 
 def read_results(connection: duckdb.DuckDBPyConnection, settings: Settings) -> tuple[ProbeResults, str | None]:
     """What models made of the set, and what is wrong with its file."""
     path = probes_path(settings)
-    signed = signature(path) if path else ""
-    connection.execute("INSERT OR REPLACE INTO input_file VALUES (?, ?)", [_NAME, signed])
+    signed = signature(path, {}) if path else ""
+    connection.execute("INSERT OR REPLACE INTO input_file VALUES (?, ?, ?)", [_NAME, signed, []])
     if path is None:
         return NO_RESULTS, None
     try:

@@ -81,7 +81,11 @@ CREATE TABLE IF NOT EXISTS turn_row (
     {_columns(TURN_SCHEMA)}, day DATE NOT NULL, file VARCHAR NOT NULL, line BIGINT NOT NULL, arrival BIGINT NOT NULL,
     is_current BOOLEAN NOT NULL, row_hash VARCHAR NOT NULL);
 CREATE OR REPLACE VIEW chat_turn AS SELECT * EXCLUDE (arrival, is_current, row_hash) FROM turn_row WHERE is_current;
-CREATE TABLE IF NOT EXISTS input_file ("table" VARCHAR PRIMARY KEY, signature VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS input_file (
+    "table" VARCHAR PRIMARY KEY, signature VARCHAR NOT NULL, later VARCHAR[] NOT NULL);
+CREATE OR REPLACE VIEW read_file AS
+    SELECT 'chat_turn' AS "table", name AS file FROM log_file
+    UNION ALL SELECT "table", unnest(later) FROM input_file;
 CREATE TABLE IF NOT EXISTS character_card ({_columns(CARD_SCHEMA)}, version VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS topic_lexicon (position BIGINT NOT NULL, {_columns(LEXICON_SCHEMA)});
 CREATE TABLE IF NOT EXISTS gold_label ({_columns(GOLD_SCHEMA)});
@@ -118,6 +122,13 @@ CREATE TABLE IF NOT EXISTS verdict_change (
     day DATE NOT NULL, turn_id VARCHAR NOT NULL, run_id VARCHAR NOT NULL, changed_at TIMESTAMPTZ NOT NULL,
     verdict_before VARCHAR, verdict_after VARCHAR, fields_before JSON, fields_after JSON,
     inputs VARCHAR[] NOT NULL, cells VARCHAR[] NOT NULL);
+CREATE TABLE IF NOT EXISTS draft_row (
+    day DATE NOT NULL, turn_id VARCHAR NOT NULL, row_hash VARCHAR NOT NULL, request_hash VARCHAR,
+    model VARCHAR NOT NULL, outcome VARCHAR NOT NULL, reasons STRUCT(code VARCHAR, text VARCHAR)[] NOT NULL,
+    summary VARCHAR, raw VARCHAR, prompt_tokens BIGINT NOT NULL, response_tokens BIGINT NOT NULL,
+    seconds DOUBLE NOT NULL, run_id VARCHAR NOT NULL, written_at TIMESTAMPTZ NOT NULL);
+CREATE OR REPLACE VIEW draft AS
+    SELECT draft_row.* EXCLUDE row_hash FROM draft_row JOIN verdict_row USING (turn_id, row_hash);
 CREATE TABLE IF NOT EXISTS unjudged (
     day DATE NOT NULL, {_columns(UNJUDGED_SCHEMA)}, turn_version VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS judged_day (
@@ -159,8 +170,9 @@ CREATE TABLE IF NOT EXISTS layout (version VARCHAR NOT NULL);
 """`turn_row` keeps every row of every log file; `chat_turn` shows, for each turn_id, the row that arrived last.
 What a file brought before is kept in `turn_history`, as are all versions of cards, lexicon and settings. `verdict_row`
 holds the verdicts in force, `verdict_closed` those that were replaced; `outcome` has, for each verdict, one letter per
-validation: P passed, N not applicable. `publication` has one row: what the newest snapshot was made from, and
-`layout` one: the version of all this."""
+validation: P passed, N not applicable. `draft_row` keeps what every model answered, and `draft` shows what was written
+for the verdicts in force. `publication` has one row: what the newest snapshot was made from, and `layout` one: the
+version of all this."""
 
 PUBLISHED = {
     "chat_turn": "day, length(turn_id), turn_id",
@@ -171,8 +183,10 @@ PUBLISHED = {
     "capability_support": "case_id, model_id",
     "judge_score": "judge, run, turn_id",
     "rejected_rows": '"table", file, line, reason',
+    "read_file": '"table", file',
     "verdict": "day, length(turn_id), turn_id",
     "unjudged": "day, length(turn_id), turn_id",
+    "draft": "day, length(turn_id), turn_id, model, written_at",
     "verdict_history": "day, length(turn_id), turn_id, written_at",
     "verdict_change": "changed_at, day, length(turn_id), turn_id",
     "judged_day": "day",
@@ -185,3 +199,6 @@ PUBLISHED = {
     "probe_answer": "family, case_id, model_id",
 }
 """What readers get in a snapshot, with the order of the rows."""
+
+LOOKED_UP = {"chat_turn": "turn_id", "verdict": "turn_id", "verdict_history": "turn_id"}
+"""Columns of a snapshot by which single rows are looked up; each has an index."""

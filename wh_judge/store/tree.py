@@ -14,10 +14,10 @@ from wh_judge.model import (
     turns_from,
     verdict_from_record,
 )
-from wh_judge.rules import Case, Lexicon, RuleSettings
+from wh_judge.rules import Case, Lexicon
 from wh_judge.rules.rule import Mention
 from wh_judge.store.schema import arrow, names, one
-from wh_judge.store.versions import LEXICON_ROWS
+from wh_judge.store.versions import LEXICON_ROWS, settings_of
 from wh_judge.text import sql_text
 
 
@@ -57,14 +57,9 @@ def read_case(connection: duckdb.DuckDBPyConnection, turn_id: str) -> tuple[Case
         card=_card(connection, turn.character_id, record["card_version"]),
         lexicon=Lexicon(lexicon),
         mentions=_mentions(connection, turn.session_id, record["mentions"]),
-        settings=settings_from(record["settings_version"]),
+        settings=settings_of(record["settings_version"]),
     )
     return case, verdict_from_record(record)
-
-
-def settings_from(version: str) -> RuleSettings:
-    """The settings that a `settings_version` writes out; no ending holds a comma."""
-    return RuleSettings(endings=tuple(version.removeprefix("endings=").split(",")))
 
 
 def _card(connection: duckdb.DuckDBPyConnection, character_id: str, version: str) -> CharacterCard:

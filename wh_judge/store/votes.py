@@ -1,6 +1,5 @@
 """Votes and what stands beside them in the warehouse: brought in, counted, read."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import duckdb
@@ -8,10 +7,11 @@ import pyarrow as pa
 
 from wh_judge.evaluation.bradley_terry import Tally
 from wh_judge.evaluation.people import JUDGED_SCHEMA
-from wh_judge.ingest import TABLES, Batch, TableName, input_path
+from wh_judge.inbox import later_files
+from wh_judge.ingest import TABLES, Batch, InputTable, TableName, files_of, input_path
 from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, TURN_SCHEMA, VERDICTS
 from wh_judge.settings import Settings
-from wh_judge.store.inputs import is_known, replace_table
+from wh_judge.store.inputs import has_rows, is_known, replace_table
 from wh_judge.store.schema import arrow, names
 from wh_judge.store.versions import LEXICON_ROWS
 from wh_judge.votes.rows import SUPPORT_SCHEMA, VOTE_SCHEMA, CapabilitySupport, Vote
@@ -20,28 +20,47 @@ PEOPLE: tuple[TableName, ...] = ("vote", "capability_support", "judge_score")
 """The inputs that these evaluations read."""
 
 
-def people_paths(settings: Settings) -> Mapping[TableName, list[Path]]:
-    """Where each of them lies: among the inputs, and for votes also in the setting's own folder."""
-    paths: dict[TableName, list[Path]] = {}
+def own_files(settings: Settings, table: InputTable) -> dict[str, Path]:
+    """The files of a table in the setting's own folder, by the names that problems call them; only votes have any."""
+    if table.name != "vote" or not settings.votes.is_dir():
+        return {}
+    return {file.relative_to(settings.data.parent).as_posix(): file for file in files_of(settings.votes)}
+
+
+def people_files(settings: Settings) -> list[Path]:
+    """All files that these evaluations read."""
+    found: list[Path] = []
     for name in PEOPLE:
         path = input_path(settings.inputs, TABLES[name], optional=True)
-        own = [settings.votes] if name == "vote" and settings.votes.is_dir() else []
-        paths[name] = [*filter(None, [path]), *own]
-    return paths
+        found += [*(files_of(path) if path else []), *later_files(settings.inbox, TABLES[name])]
+        found += own_files(settings, TABLES[name]).values()
+    return found
 
 
 def bring_in_people(connection: duckdb.DuckDBPyConnection, settings: Settings) -> dict[TableName, Batch]:
-    """Bring in all of them whole."""
-    return {name: replace_table(connection, TABLES[name], *paths) for name, paths in people_paths(settings).items()}
+    """Bring in all of them whole: those among the inputs, in the inbox, and in the folder of votes."""
+    return {
+        name: replace_table(
+            connection,
+            TABLES[name],
+            input_path(settings.inputs, TABLES[name], optional=True),
+            settings.inbox,
+            own_files(settings, TABLES[name]),
+        )
+        for name in PEOPLE
+    }
+
+
+def is_read(connection: duckdb.DuckDBPyConnection, settings: Settings, table: InputTable) -> bool:
+    """Whether a small table was read from the files that there are; where there are none there is nothing to read."""
+    path, more = input_path(settings.inputs, table, optional=table.optional), own_files(settings, table)
+    nothing = path is None and not more and not later_files(settings.inbox, table) and not has_rows(connection, table)
+    return nothing or is_known(connection, table, path, settings.inbox, more)
 
 
 def people_known(connection: duckdb.DuckDBPyConnection, settings: Settings) -> bool:
-    """Whether they are as they were brought in last; where there are none and never were, they are."""
-    return all(
-        is_known(connection, TABLES[name], *paths)
-        for name, paths in people_paths(settings).items()
-        if paths or connection.execute('FROM input_file WHERE "table" = ?', [name]).fetchall()
-    )
+    """Whether all of them are as they were brought in last."""
+    return all(is_read(connection, settings, TABLES[name]) for name in PEOPLE)
 
 
 def read_tallies(connection: duckdb.DuckDBPyConnection) -> list[Tally]:

@@ -9,8 +9,8 @@ import pytest
 from wh_judge.evaluation.tree import evidence_tree
 from wh_judge.rules import RuleSettings
 from wh_judge.store.snapshot import publish
-from wh_judge.store.tree import read_case, settings_from
-from wh_judge.store.versions import settings_version
+from wh_judge.store.tree import read_case
+from wh_judge.store.versions import settings_of, settings_version
 from wh_judge_tests.cli.call import Result, call
 from wh_judge_tests.house import CARDS, DAYS, VERDICTS, House, settle
 
@@ -110,4 +110,4 @@ def test_a_published_copy_gives_the_same_trees(house: House) -> None:
 @pytest.mark.parametrize("endings", [("요", "죠", "니다", "십시오"), ("습니까",)])
 def test_settings_are_read_back_from_their_version(endings: tuple[str, ...]) -> None:
     rules = RuleSettings(endings=endings)
-    assert settings_from(settings_version(rules)) == rules
+    assert settings_of(settings_version(rules)) == rules
