@@ -80,22 +80,23 @@ def fit(tallies: Sequence[Tally], place: Mapping[str, int]) -> np.ndarray:
 class _Rows(NamedTuple):
     """What evalica reads: one row per pair and outcome, with how many votes it stands for."""
 
-    xs: list[int]
-    ys: list[int]
-    winners: list[int]
+    xs: np.ndarray
+    ys: np.ndarray
+    winners: np.ndarray
+    """evalica's numbers: 1 where x won, 2 where y did, 0 for a draw."""
     weights: np.ndarray
 
 
 def _rows(tallies: Sequence[Tally], place: Mapping[str, int]) -> _Rows:
-    """Ties and both bad are evalica's draws."""
+    """Ties and both bad are draws."""
     cells = [
         (place[entry.first], place[entry.second], winner, votes)
         for entry in tallies
         for winner, votes in ((1, entry.first_won), (2, entry.second_won), (0, entry.ties + entry.both_bad))
         if votes
     ]
-    xs, ys, winners, weights = (list(column) for column in zip(*cells, strict=True)) if cells else ([], [], [], [])
-    return _Rows(xs, ys, winners, np.array(weights, np.float64))
+    columns = np.array(cells, np.int64).reshape(-1, 4).T
+    return _Rows(columns[0], columns[1], columns[2], columns[3].astype(np.float64))
 
 
 ITERATIONS, TOLERANCE = 10_000, 1e-10
@@ -111,12 +112,13 @@ def strengths_of(rows: _Rows, weights: np.ndarray, models: int) -> np.ndarray:
     import pandas as pd
 
     kinds = list(evalica.Winner)
+    there = weights > 0
     result = evalica.bradley_terry(
-        rows.xs,
-        rows.ys,
-        [kinds[winner] for winner in rows.winners],
+        rows.xs[there],
+        rows.ys[there],
+        [kinds[winner] for winner in rows.winners[there].tolist()],
         index=pd.RangeIndex(models),
-        weights=weights,
+        weights=weights[there],
         tie_weight=0.5,
         tolerance=TOLERANCE,
         limit=ITERATIONS,
@@ -144,13 +146,13 @@ def resample(tallies: Sequence[Tally], fixed: Sequence[Tally], place: Mapping[st
     from scipy.sparse.csgraph import connected_components
 
     rows, still = _rows(tallies, place), _rows(fixed, place)
-    joined = _Rows(rows.xs + still.xs, rows.ys + still.ys, rows.winners + still.winners, np.empty(0))
+    joined = _Rows(*(np.concatenate(columns) for columns in zip(rows, still, strict=True)))
     votes = rows.weights.sum()
     if not votes:
         return np.empty((0, len(place))), 0
     generator = np.random.default_rng(SEED)
     drawn = generator.multinomial(int(votes), rows.weights / votes, size=RESAMPLES)
-    x, y, winner = (np.array(column) for column in joined[:3])
+    x, y, winner = joined[:3]
     sample, lost = [], 0
     for counts in drawn:
         weights = np.concatenate([counts.astype(np.float64), still.weights])
