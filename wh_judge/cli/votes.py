@@ -98,6 +98,50 @@ def export_votes(form: str, source: str | None, out: Path, data: str | None) -> 
     click.echo(f"{len(found)} votes written to {out}", err=True)
 
 
+@command.command(name="pairs")
+@click.option("--format", "form", type=click.Choice(FORMATS[1:]), required=True, help="The tool that people vote in.")
+@click.option("--pairs", "number", type=click.IntRange(1), default=100, help="How many pairs [100].")
+@click.option("--seed", type=click.IntRange(0), default=1, help="What is drawn follows from it [1].")
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="The file: .json for Label Studio, else .jsonl."
+)
+@_DATA
+def pairs(form: str, number: int, seed: int, out: Path, data: str | None) -> None:
+    """Give out pairs of replies to vote on in another tool.
+
+    Where the ratings are least certain, on sides that are drawn and remembered in the file. Show left and right, and
+    not the models. What comes back is read with `wh-judge votes import`.
+
+    \b
+    Example:
+      wh-judge votes pairs --format label-studio --pairs 50 --out tasks.json
+    """
+    import numpy as np
+
+    from wh_judge.evaluation.pairing import candidates, choose_many, uncertainty
+    from wh_judge.evaluation.ratings import rate
+    from wh_judge.outputs import check_writable
+    from wh_judge.store import open_warehouse
+    from wh_judge.store.votes import read_answers, read_tallies, votes_by_case
+    from wh_judge.votes.formats import write_pairs
+
+    check_writable(out)
+    with open_warehouse(load_settings(data=data).warehouse) as connection:
+        answers, tallies, voted = read_answers(connection), read_tallies(connection), votes_by_case(connection)
+    possible = candidates({case: list(models) for case, models in answers.items()})
+    if not possible:
+        raise UserError("no prompt was answered by two models; give the turns a prompt_id and run wh-judge run first")
+    offers = choose_many(possible, uncertainty(rate(tallies)), np.random.default_rng(seed), number, voted)
+    documents = []
+    for offer in offers:
+        first, second = (answers[offer.case_id][model] for model in (offer.model_a, offer.model_b))
+        left, right = (first, second) if offer.shown_left == "model_a" else (second, first)
+        replies = {"prompt": first.user_message, "left": left.reply_text, "right": right.reply_text}
+        documents.append(offer._asdict() | replies)
+    write_pairs(documents, form, out)  # type: ignore[arg-type]
+    click.echo(f"{len(documents)} pairs written to {out}", err=True)
+
+
 @command.command(name="ratings")
 @_DATA
 @_JSON

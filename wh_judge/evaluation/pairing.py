@@ -1,5 +1,6 @@
 """Which two replies to show next, and on which sides: where the ratings are least certain, and blind."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -84,3 +85,26 @@ def choose(
 def _rank(known: tuple[float, int]) -> tuple[float, int]:
     deviation, votes = known
     return -deviation, votes
+
+
+def choose_many(
+    possible: Sequence[tuple[str, Pair]],
+    uncertain: Mapping[Pair, tuple[float, int]],
+    generator: np.random.Generator,
+    number: int,
+    voted: Mapping[str, int] | None = None,
+) -> list[Offer]:
+    """Up to so many offers, no case and pair twice, each chosen as if those before it had been voted on.
+
+    A vote more makes a distance more certain as the square root of the number of votes does.
+    """
+    left, known, counts = list(possible), dict(uncertain), Counter(voted or {})
+    offers: list[Offer] = []
+    while len(offers) < number and (offer := choose(left, known, generator, counts)) is not None:
+        pair = (offer.model_a, offer.model_b)
+        deviation, votes = known.get(pair, (np.inf, 0))
+        known[pair] = (deviation * np.sqrt((votes + 1) / (votes + 2)), votes + 1)
+        counts[offer.case_id] += 1
+        left.remove((offer.case_id, pair))
+        offers.append(offer)
+    return offers

@@ -1,5 +1,6 @@
 """Votes and what stands beside them in the warehouse: brought in, counted, read."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -8,7 +9,7 @@ import pyarrow as pa
 from wh_judge.evaluation.bradley_terry import Tally
 from wh_judge.evaluation.people import JUDGED_SCHEMA
 from wh_judge.inbox import later_files
-from wh_judge.ingest import TABLES, Batch, InputTable, TableName, files_of, input_path
+from wh_judge.ingest import TABLES, Batch, InputTable, TableName, files_of, input_path, read_layers
 from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, TURN_SCHEMA, VERDICTS
 from wh_judge.settings import Settings
 from wh_judge.store.inputs import has_rows, is_known, replace_table
@@ -78,6 +79,43 @@ def read_tallies(connection: duckdb.DuckDBPyConnection) -> list[Tally]:
 def vote_sources(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """How many votes come from where."""
     return dict(connection.execute("SELECT source, count(*) FROM vote GROUP BY 1 ORDER BY 2 DESC, 1").fetchall())
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A model's reply to a prompt: of several the first in turn order that says anything."""
+
+    turn_id: str
+    character_id: str
+    user_message: str | None
+    reply_text: str
+
+
+def read_answers(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Answer]]:
+    """The replies that can be voted on, by case and model; also from a published copy."""
+    rows = connection.execute(
+        """SELECT prompt_id, model_id, turn_id, character_id, user_message, reply_text FROM chat_turn
+           WHERE prompt_id IS NOT NULL AND trim(reply_text) <> ''
+           QUALIFY row_number() OVER (PARTITION BY prompt_id, model_id ORDER BY length(turn_id), turn_id) = 1
+           ORDER BY prompt_id, model_id"""
+    ).fetchall()
+    answers: dict[str, dict[str, Answer]] = {}
+    for case_id, model_id, *cells in rows:
+        answers.setdefault(case_id, {})[model_id] = Answer(*cells)
+    return answers
+
+
+def votes_by_case(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """How many votes each case has."""
+    return dict(
+        connection.execute("SELECT case_id, count(*) FROM vote WHERE case_id IS NOT NULL GROUP BY 1").fetchall()
+    )
+
+
+def journal_votes(settings: Settings) -> list[Vote]:
+    """The votes in the setting's own folder as they are now, those that no run has counted yet too."""
+    rows = read_layers(None, own_files(settings, TABLES["vote"]), TABLES["vote"]).rows
+    return [Vote.model_construct(**row) for row in rows.to_pylist()]
 
 
 def read_support(connection: duckdb.DuckDBPyConnection) -> list[CapabilitySupport]:

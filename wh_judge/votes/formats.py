@@ -74,10 +74,35 @@ def read_votes(path: Path, form: Format, source: str, items: Path | None = None)
 
 def write_votes(votes: Iterable[Vote], form: Format, path: Path) -> None:
     """Write votes in one of the forms: Label Studio as one JSON array, the others one object a line."""
+    _check_suffix(form, path)
+    write_documents((_WRITERS[form](number, vote) for number, vote in enumerate(votes, 1)), path, [])
+
+
+def write_pairs(pairs: Iterable[Cells], form: Format, path: Path) -> None:
+    """Write pairs of replies for people to vote on in Label Studio or Potato.
+
+    Args:
+        pairs: objects with case_id, model_a, model_b, shown_left, prompt, left and right.
+        form: the tool.
+        path: the file; what comes back is read with `read_votes`.
+    """
+    if form == "lmarena":
+        raise UserError("lmarena is a form of votes, not of pairs to vote on; name label-studio or potato")
+    _check_suffix(form, path)
+    if form == "label-studio":
+        write_documents(({"data": pair} for pair in pairs), path, [])
+        return
+    items = (
+        {"id": f"{p['case_id']}/{p['model_a']}/{p['model_b']}", "responses": [p["left"], p["right"]], **p}
+        for p in pairs
+    )
+    write_documents(items, path, [])
+
+
+def _check_suffix(form: Format, path: Path) -> None:
     suffix = ".json" if form == "label-studio" else ".jsonl"
     if path.suffix.lower() != suffix:
         raise UserError(f"{path}: {form} is written to a name that ends in {suffix}")
-    write_documents((_WRITERS[form](number, vote) for number, vote in enumerate(votes, 1)), path, [])
 
 
 def _vote_id(cells: Cells, seen: Counter[str]) -> str:

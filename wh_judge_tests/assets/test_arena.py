@@ -9,7 +9,15 @@ import dagster as dg
 import pytest
 
 from wh_judge.store import evaluations
-from wh_judge.store.votes import people_known, read_tallies, read_votes, vote_sources
+from wh_judge.store.votes import (
+    journal_votes,
+    people_known,
+    read_answers,
+    read_tallies,
+    read_votes,
+    vote_sources,
+    votes_by_case,
+)
 from wh_judge.votes.journal import append
 from wh_judge_tests.assets.graph import Ran, checks, values
 from wh_judge_tests.house import rows
@@ -128,3 +136,20 @@ def test_the_document_is_json(voted: Ran) -> None:
     with voted.house.warehouse() as connection:
         [(text,)] = rows(connection, "SELECT document FROM evaluation WHERE name = 'arena_ratings'")
     assert json.loads(text)["people"]["sources"] == {"page": 4, "synthetic": 1}
+
+
+def test_replies_that_can_be_voted_on_are_the_first_of_each_model(voted: Ran) -> None:
+    with voted.house.warehouse() as connection:
+        found = read_answers(connection)
+        assert votes_by_case(connection) == {"P-1": 5}
+    assert {case: sorted(models) for case, models in found.items()} == {
+        "P-1": ["M-1", "M-2"],
+        "P-2": ["M-1", "M-2"],
+        "P-3": ["M-1", "M-2"],
+    }
+    assert (found["P-3"]["M-2"].turn_id, found["P-3"]["M-1"].turn_id) == ("T-16", "T-17")
+
+
+def test_votes_that_no_run_has_counted_yet_are_known(voted: Ran) -> None:
+    append(voted.house.settings.votes, vote("V-9"))
+    assert [entry.vote_id for entry in journal_votes(voted.house.settings)] == ["V-5", "V-9"]

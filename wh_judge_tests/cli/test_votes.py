@@ -120,3 +120,32 @@ def test_agreement_is_shown(house: House) -> None:
     assert "  rules: 4 runs over 2 replies, largest spread 0.000" in out
     document = json.loads(call("votes", "agreement", "--data", house.data, "--json").out)
     assert [judge["judge"] for judge in document["judges"]] == ["rules", "rules, kept or not"]
+
+
+@pytest.mark.parametrize(("form", "name"), [("label-studio", "tasks.json"), ("potato", "items.jsonl")])
+def test_pairs_to_vote_on_come_back_as_votes(form: str, name: str, house: House, tmp_path: Path) -> None:
+    with house.warehouse() as connection:
+        house.bring_in(connection)
+    code, out, error = call("votes", "pairs", "--format", form, "--out", name, "--data", house.data)
+    assert (code, out) == (0, "")
+    assert error == f"3 pairs written to {name}\n"
+    text = Path(name).read_text(encoding="utf-8")
+    if form == "label-studio":
+        tasks = json.loads(text)
+        left = {"type": "pairwise", "value": {"selected": "left"}}
+        done = [task | {"id": n, "annotations": [{"id": n, "result": [left]}]} for n, task in enumerate(tasks)]
+        given = [task["data"] for task in tasks]
+        votes = read_file(write(tmp_path / "done.json", done), "label-studio", "studio")
+    else:
+        given = [json.loads(line) for line in text.splitlines()]
+        done = [{"id": item["id"], "label_annotations": {"p": {"selection": "A"}}} for item in given]
+        votes = read_file(write(tmp_path / "done.jsonl", done), "potato", "potato", items=Path(name))
+    assert [entry.case_id for entry in votes] == [item["case_id"] for item in given]
+    assert [entry.winner for entry in votes] == [item["shown_left"] for item in given]
+    replies = {item["case_id"]: {item["left"], item["right"]} for item in given}
+    assert replies["P-3"] == {"저는 그렇게 생각해요. 쉬세요.", "검을 잡아. 오늘은 손목부터 본다."}
+
+
+def test_without_a_shared_prompt_there_is_nothing_to_vote_on(house: House) -> None:
+    code, _, error = call("votes", "pairs", "--format", "potato", "--out", "x.jsonl", "--data", house.data)
+    assert code == 2 and "no prompt was answered by two models" in error

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wh_judge.evaluation.bradley_terry import Tally
-from wh_judge.evaluation.pairing import Offer, candidates, choose, uncertainty
+from wh_judge.evaluation.pairing import Offer, candidates, choose, choose_many, uncertainty
 from wh_judge.evaluation.ratings import rate
 
 ANSWERS = {"P-1": ["c", "a", "b"], "P-2": ["a", "b"], "P-3": ["a", "a"]}
@@ -76,3 +76,17 @@ def test_what_is_equal_is_drawn() -> None:
 def test_where_nothing_is_left_nothing_is_offered() -> None:
     assert choose([], {}, np.random.default_rng(0)) is None
     assert uncertainty(None) == {}
+
+
+def test_many_offers_spread_over_pairs_as_if_each_had_been_voted_on() -> None:
+    answers = {f"P-{n}": ["a", "b", "c"] for n in range(40)}
+    uncertain = {("a", "b"): (40.0, 100), ("a", "c"): (40.0, 100), ("b", "c"): (38.0, 100)}
+    found = choose_many(candidates(answers), uncertain, np.random.default_rng(0), 60)
+    counts = Counter((offer.model_a, offer.model_b) for offer in found)
+    assert len(found) == len({offer[:3] for offer in found}) == 60
+    assert counts["a", "b"] == pytest.approx(counts["a", "c"], abs=1)
+    assert 0 < counts["b", "c"] < counts["a", "b"]
+
+
+def test_many_offers_end_with_what_there_is() -> None:
+    assert len(choose_many(candidates(ANSWERS), {}, np.random.default_rng(0), 100)) == 4

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from wh_judge.errors import UserError
-from wh_judge.votes.formats import FORMATS, Format, read_votes, write_votes
+from wh_judge.votes.formats import FORMATS, Format, read_votes, write_pairs, write_votes
 from wh_judge.votes.rows import Vote
 from wh_judge_tests.input_files import write
 from wh_judge_tests.votes import vote
@@ -181,3 +181,10 @@ def test_a_file_that_cannot_be_counted_is_refused(
     write(tmp_path / "v.jsonl", documents)
     with pytest.raises(UserError, match=reason):
         read_votes(tmp_path / "v.jsonl", "lmarena", source)
+
+
+def test_pairs_are_for_tools_that_people_vote_in(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="not of pairs to vote on"):
+        write_pairs([], "lmarena", tmp_path / "x.jsonl")
+    with pytest.raises(UserError, match="to a name that ends"):
+        write_pairs([], "label-studio", tmp_path / "x.csv")
