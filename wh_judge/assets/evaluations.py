@@ -40,7 +40,6 @@ def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> E
         batch = replace_table(connection, table, path, settings.inbox)
         agreement = measure_agreement(batch.rows, *evaluations.read_judged(connection))
         evaluations.keep(connection, "gold_agreement", agreement, context.run.run_id)
-    yield rows_accepted(batch.problems, "gold_agreement", normalised=batch.normalised)
     metadata: dict[str, Any] = {
         "labels": agreement.labels,
         "found": agreement.found,
@@ -65,7 +64,8 @@ def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> E
         }
         if agreement.kappa is not None:
             metadata["kappa"] = agreement.kappa
-    yield dg.MaterializeResult(metadata=metadata)
+    check = rows_accepted(batch.problems, "gold_agreement", normalised=batch.normalised)
+    yield dg.MaterializeResult(metadata=metadata, check_results=[check])
 
 
 @dg.asset(

@@ -3,12 +3,13 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Generator, Iterator
+from itertools import chain, islice
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from wh_judge.model import VERDICT_SCHEMA, Verdict, verdict_document, verdict_from_record
 from wh_judge.screen.errors import PageError
@@ -36,27 +37,39 @@ def page(request: Request) -> Response:
         raise PageError(404, f".{suffix} 형식은 없습니다.", "csv, jsonl, json 가운데 하나를 고르세요.")
     media_type, write = FORMATS[suffix]
     snapshots: Snapshots = request.app.state.snapshots
-    lines = _lines(request, snapshots, write)
-    next(lines)
-    return StreamingResponse(
-        lines,
+    pieces = _pieces(request, snapshots, write)
+    # What cannot be answered shows before anything is sent.
+    first = next(pieces, "")
+    return _Download(
+        first,
+        pieces,
         media_type=media_type,
         headers={"Content-Disposition": f'attachment; filename="verdicts.{suffix}"'},
     )
 
 
-def _lines(request: Request, snapshots: Snapshots, write: Callable[[Documents], Iterator[str]]) -> Iterator[str]:
-    """An empty piece once the filter is read, then the file in pieces.
+class _Download(StreamingResponse):
+    """A file that lets go of what it reads however it ends: sent to its end, or left by its reader."""
 
-    The snapshot is held here, since a response is sent after its handler is done.
-    """
+    def __init__(self, first: str, rest: Generator[str], media_type: str, headers: dict[str, str]) -> None:
+        super().__init__(chain([first], rest), media_type=media_type, headers=headers)
+        self._rest = rest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._rest.close()
+
+
+def _pieces(request: Request, snapshots: Snapshots, write: Callable[[Documents], Iterator[str]]) -> Generator[str]:
+    """The file in pieces. The snapshot is held here, since a response is sent after its handler is done."""
     with snapshots.read() as snapshot:
         if snapshot is None:
             raise PageError(503, NOTHING_PUBLISHED, "`wh-judge run`을 먼저 실행하세요.")
         filter_ = checked_filter(request, snapshot)
-        yield ""
-        pieces = write(_documents(snapshot, filter_))
-        while piece := "".join(islice(pieces, BATCH)):
+        lines = write(_documents(snapshot, filter_))
+        while piece := "".join(islice(lines, BATCH)):
             yield piece
 
 

@@ -145,7 +145,7 @@ class Snapshots:
         while snapshot_id and not (self._newest and self._newest.id == snapshot_id):
             try:
                 found = Snapshot(snapshot_id, self._folder / f"{snapshot_id}.duckdb")
-            except (duckdb.Error, OSError) as error:
+            except (duckdb.Error, OSError, ValueError) as error:
                 # A snapshot may be dropped between the two looks: by then another one is named.
                 again = self._named()
                 if again == snapshot_id:

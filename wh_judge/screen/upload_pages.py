@@ -75,7 +75,8 @@ class _Bounded:
         message = await self._request.receive()
         self._left -= len(message.get("body", b""))
         if self._left < 0:
-            await _drain(self._request, 4 * (self._settings.upload_limit_mb << 20))
+            if message.get("more_body"):
+                await _drain(self._request, 4 * (self._settings.upload_limit_mb << 20))
             raise _too_large(self._settings)
         return message
 

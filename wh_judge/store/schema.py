@@ -111,10 +111,11 @@ CREATE TABLE IF NOT EXISTS lexicon_history (
 CREATE TABLE IF NOT EXISTS settings_history (
     version VARCHAR PRIMARY KEY, endings VARCHAR[] NOT NULL, valid_from TIMESTAMPTZ NOT NULL);
 CREATE TABLE IF NOT EXISTS verdict_row ({_VERDICT_ROW});
-CREATE TABLE IF NOT EXISTS verdict_closed ({_VERDICT_ROW}, until_run VARCHAR NOT NULL, until_at TIMESTAMPTZ NOT NULL);
+CREATE TABLE IF NOT EXISTS verdict_closed (
+    {_VERDICT_ROW}, lexicon_version VARCHAR, until_run VARCHAR NOT NULL, until_at TIMESTAMPTZ NOT NULL);
 CREATE OR REPLACE VIEW verdict AS SELECT * EXCLUDE (row_hash, run_id, written_at) FROM verdict_row;
 CREATE OR REPLACE VIEW verdict_history AS
-    SELECT * EXCLUDE row_hash FROM verdict_closed
+    SELECT * EXCLUDE (row_hash, lexicon_version) FROM verdict_closed
     UNION ALL BY NAME SELECT *  EXCLUDE row_hash, NULL::VARCHAR AS until_run, NULL::TIMESTAMPTZ AS until_at
     FROM verdict_row;
 CREATE TABLE IF NOT EXISTS outcome (day DATE NOT NULL, turn_id VARCHAR NOT NULL, checks VARCHAR NOT NULL);
@@ -131,6 +132,7 @@ CREATE OR REPLACE VIEW draft AS
     SELECT draft_row.* EXCLUDE row_hash FROM draft_row JOIN verdict_row USING (turn_id, row_hash);
 CREATE TABLE IF NOT EXISTS unjudged (
     day DATE NOT NULL, {_columns(UNJUDGED_SCHEMA)}, turn_version VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS unjudged_left (turn_id VARCHAR NOT NULL, turn_version VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS judged_day (
     day DATE PRIMARY KEY, inputs VARCHAR NOT NULL, lexicon_version VARCHAR NOT NULL, version VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL);
@@ -169,10 +171,11 @@ CREATE TABLE IF NOT EXISTS layout (version VARCHAR NOT NULL);
 """
 """`turn_row` keeps every row of every log file; `chat_turn` shows, for each turn_id, the row that arrived last.
 What a file brought before is kept in `turn_history`, as are all versions of cards, lexicon and settings. `verdict_row`
-holds the verdicts in force, `verdict_closed` those that were replaced; `outcome` has, for each verdict, one letter per
-validation: P passed, N not applicable. `draft_row` keeps what every model answered, and `draft` shows what was written
-for the verdicts in force. `publication` has one row: what the newest snapshot was made from, and `layout` one: the
-version of all this."""
+holds the verdicts in force, `verdict_closed` those that were replaced, with the lexicon that their day was judged with
+last; `outcome` has, for each verdict, one letter per validation: P passed, N not applicable. `draft_row` keeps what
+every model answered, and `draft` shows what was written for the verdicts in force. `unjudged_left` remembers turns
+without a verdict that moved to a day that was not judged since. `publication` has one row: what the newest snapshot was
+made from, and `layout` one: the version of all this."""
 
 PUBLISHED = {
     "chat_turn": "day, length(turn_id), turn_id",

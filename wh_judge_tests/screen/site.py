@@ -33,7 +33,7 @@ def settle_and_publish(root: Path) -> House:
         house.bring_in(connection)
         for day in DAYS:
             assert house.judge(connection, day, FIRST).committed
-        house.cards(CARDS[0].model_copy(update={"honorific_rule": None}), *CARDS[1:])
+        house.cards(CARDS[0].model_copy(update={"honorific_rule": None, "first_person": None}), *CARDS[1:])
         house.bring_in(connection)
         assert house.judge(connection, DAY_1, SECOND).committed
         assert not house.judge(connection, DAY_2, FAILED, change=spoilt).committed
