@@ -14,6 +14,8 @@ from wh_judge.inbox import ready_files
 from wh_judge.ingest import KST, TABLES, files_of, input_path
 from wh_judge.partitions import DAYS
 from wh_judge.resources import POOL, Warehouse
+from wh_judge.review.book import book_of, read_book
+from wh_judge.review.effects import digest_for
 from wh_judge.settings import Settings, load_settings
 from wh_judge.store.inputs import bring_in
 from wh_judge.store.stale import listed_days, refresh_stale
@@ -166,11 +168,12 @@ def fingerprints(settings: Settings) -> dict[str, str]:
     paths = [input_path(settings.inputs, table) for table in small]
     log = input_path(settings.inputs, TABLES["chat_turn"])
     gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
-    rules = f"{settings.rules.parts} {settings.card_as_of}"
+    rules, book = f"{settings.rules.parts} {settings.card_as_of}", book_of(settings.data)
+    decided = "".join(digest_for(table.name, read_book(book)) for table in small)
     return {
-        "inputs": _hash([file for path in paths for file in files_of(path)]),
+        "inputs": _hash([file for path in paths for file in files_of(path)], decided),
         "log": _hash([*files_of(log), *ready_files(settings.inbox)], rules),
-        "evaluations": _hash(files_of(gold) if gold else []),
+        "evaluations": _hash([*(files_of(gold) if gold else []), *([book] if book.exists() else [])]),
     }
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from wh_judge.errors import UserError
-from wh_judge.ingest import TABLES, Problem, file_name, files_of, read_file
+from wh_judge.ingest import TABLES, Problem, file_name, files_of, input_path, read_file, read_table
 from wh_judge.model import TURN_SCHEMA, VERDICT_SCHEMA
 from wh_judge.readers import Columns, Record, read_records
 from wh_judge.validations import typed_evidence
@@ -86,6 +86,13 @@ def rejects_of(problems: Sequence[Problem], unjudged: pa.Table, log: LogTable) -
     for row, (file, line) in zip(unjudged.to_pylist(), places, strict=True):
         place = {"table": "chat_turn", "file": file, "line": line, "severity": "unjudged"}
         yield place | {"turn_id": row["turn_id"], "reason": row["reason"], "raw": json.dumps(row, ensure_ascii=False)}
+
+
+def read_gold(inputs: Path) -> list[dict[str, Any]]:
+    """The labels among the inputs, as they stand in the files; none where there are none."""
+    table = TABLES["gold_label"]
+    path = input_path(inputs, table, optional=True)
+    return list(read_table(path, table).rows.to_pylist()) if path else []
 
 
 def need_rows(path: Path, rows: int, problems: Sequence[object]) -> None:

@@ -16,6 +16,7 @@ from wh_judge.resources import Warehouse
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse
 from wh_judge.store.days import judged_versions
+from wh_judge.store.decisions import decisions_of
 from wh_judge.store.inputs import bring_in, is_known
 from wh_judge.store.log import log_days
 from wh_judge.store.snapshot import is_published
@@ -48,7 +49,8 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
     with open_instance(settings) as instance:
         with open_warehouse(settings.warehouse) as connection:
             small = [TABLES["character_card"], TABLES["topic_lexicon"]]
-            changed = [t for t in small if not is_known(connection, t, input_path(settings.inputs, t))]
+            decided = decisions_of(settings)
+            changed = [t for t in small if not is_known(connection, t, input_path(settings.inputs, t), decided)]
         if changed or not _succeeded(instance, "inputs"):
             progress("cards and lexicon", 0, 0)
             _execute(result, instance, settings, "inputs", "inputs")
@@ -63,7 +65,7 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
         _judge(result, instance, stale, settings, progress)
         with open_warehouse(settings.warehouse) as connection:
             gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
-            relabelled = gold is not None and not is_known(connection, TABLES["gold_label"], gold)
+            relabelled = gold is not None and not is_known(connection, TABLES["gold_label"], gold, decided)
             finished = is_published(connection, settings.published)
         if result.jobs or relabelled or not finished or not _succeeded(instance, "evaluations"):
             progress("evaluations", 0, 0)
@@ -207,9 +209,9 @@ def _reason(outcome: dg.ExecuteInProcessResult) -> str:
 
 def unread_inputs(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[str]:
     """The small inputs whose files are not those that were brought in last."""
-    unread = []
+    unread, decided = [], decisions_of(settings)
     for table in TABLES.values():
         path = input_path(settings.inputs, table, optional=table.name == "gold_label")
-        if table.name != "chat_turn" and path is not None and not is_known(connection, table, path):
+        if table.name != "chat_turn" and path is not None and not is_known(connection, table, path, decided):
             unread.append(path.name)
     return unread

@@ -46,6 +46,11 @@ def _targets() -> list[str]:
     return re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 
 
+def _leaves(found: click.Command) -> list[click.Command]:
+    """A command, or the commands of a group."""
+    return list(found.commands.values()) if isinstance(found, click.Group) else [found]
+
+
 def _argument(param: click.Parameter) -> str:
     return param.metavar or param.opts[0].upper()
 
@@ -53,7 +58,7 @@ def _argument(param: click.Parameter) -> str:
 def _names() -> dict[str, list[str]]:
     """What the READMEs must name, by kind."""
     columns = [*(name for table in TABLES.values() for name in table.schema.names), *Verdict.model_fields]
-    parameters = [param for name in COMMANDS for param in command(name).params]
+    parameters = [param for name in COMMANDS for leaf in _leaves(command(name)) for param in leaf.params]
     return {
         "command": [f"`wh-judge {name}" for name in COMMANDS],
         "option": [param.opts[0] if isinstance(param, click.Option) else _argument(param) for param in parameters],

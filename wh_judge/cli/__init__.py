@@ -11,7 +11,7 @@ import click
 from wh_judge import __version__
 from wh_judge.errors import UserError
 
-COMMANDS = ("run", "backfill", "stale", "why", "changes", "judge", "validate", "draft", "rules", "screen")
+COMMANDS = ("run", "backfill", "stale", "why", "changes", "judge", "validate", "draft", "review", "rules", "screen")
 """A command is `wh_judge.cli.<name>.command`, imported when it is called, so that --help is quick."""
 
 
@@ -55,6 +55,7 @@ HELP = {
     "judge": "Judge files, without Dagster and without a warehouse.",
     "validate": "Hold a file of verdicts from anywhere against the log.",
     "draft": "Let a language model write sentences for verdicts.",
+    "review": "Show what people should look at, and write down what they decide.",
     "rules": "Show the rules and their documentation.",
     "screen": "Serve the web page on which people read verdicts.",
 }

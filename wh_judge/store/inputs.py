@@ -4,6 +4,7 @@ import errno
 import hashlib
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -23,8 +24,11 @@ from wh_judge.ingest import (
     read_file,
     read_table,
 )
+from wh_judge.review.decisions import Decision
+from wh_judge.review.effects import TABLE_EFFECTS, digest_for
 from wh_judge.settings import Settings
 from wh_judge.store import transaction
+from wh_judge.store.decisions import decisions_of, keep_decisions, note_effects
 from wh_judge.store.schema import number, one
 from wh_judge.store.versions import keep_replaced_turns, keep_versions
 
@@ -32,13 +36,14 @@ _PROBLEM_SCHEMA = pa.schema([(name, pa.int64() if name == "line" else pa.string(
 
 
 def bring_in(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[str]:
-    """Bring in the log files that are new or changed: those among the inputs, then those in the inbox.
+    """Bring in the decisions, then the log files that are new or changed: those among the inputs, those in the inbox.
 
     A file in the inbox of which no row can be read is moved to its folder `rejected`.
 
     Returns:
         Names of the files that were brought in or rejected.
     """
+    keep_decisions(connection, decisions_of(settings))
     done = ingest_log(connection, input_path(settings.inputs, TABLES["chat_turn"]))
     settings.inbox.mkdir(parents=True, exist_ok=True)
     for file in ready_files(settings.inbox):
@@ -178,8 +183,8 @@ def _keep_problems(connection: duckdb.DuckDBPyConnection, problems: Sequence[Pro
         connection.unregister("problems")
 
 
-def signature(path: Path) -> str:
-    """Hash of the names and the contents of an input's files."""
+def signature(path: Path, table: InputTable, decisions: Sequence[Decision]) -> str:
+    """Hash of the names and the contents of an input's files, and what decisions change in it."""
     digest = hashlib.sha256()
     for file in files_of(path):
         try:
@@ -187,13 +192,16 @@ def signature(path: Path) -> str:
         except OSError as error:
             content = str(error.strerror)
         digest.update(f"{file_name(path, file)}\0{content}\0".encode())
+    digest.update(digest_for(table.name, decisions).encode())
     return digest.hexdigest()
 
 
-def is_known(connection: duckdb.DuckDBPyConnection, table: InputTable, path: Path) -> bool:
-    """Whether the files of an input are those that were brought in last."""
+def is_known(
+    connection: duckdb.DuckDBPyConnection, table: InputTable, path: Path, decisions: Sequence[Decision] = ()
+) -> bool:
+    """Whether the files of an input, and the decisions on it, are those that were brought in last."""
     row = one(connection, 'SELECT signature FROM input_file WHERE "table" = ?', [table.name])
-    return row is not None and row[0] == signature(path)
+    return row is not None and row[0] == signature(path, table, decisions)
 
 
 def read_problems(
@@ -208,11 +216,20 @@ def read_problems(
     return [Problem(*row) for row in rows]
 
 
-def replace_table(connection: duckdb.DuckDBPyConnection, table: InputTable, path: Path) -> Batch:
-    """Bring in cards, lexicon or gold labels whole, in one transaction."""
+def replace_table(
+    connection: duckdb.DuckDBPyConnection, table: InputTable, path: Path | None, decisions: Sequence[Decision] = ()
+) -> Batch:
+    """Bring in cards, lexicon or gold labels whole, with what was decided on them, in one transaction.
+
+    Without a path there are no files, and what people decided is all that there is.
+    """
     # Taken before the files are read: a file that is swapped in between is then read once more, not never.
-    signed = signature(path)
-    batch = read_table(path, table)
+    signed = signature(path, table, decisions) if path else ""
+    batch = read_table(path, table) if path else Batch(table.schema.empty_table(), [])
+    of_files = batch.rows.to_pylist() if decisions else []
+    if decisions:
+        rows = TABLE_EFFECTS[table.name](of_files, decisions)
+        batch = replace(batch, rows=pa.Table.from_pylist(rows, schema=table.schema))
     rows = batch.rows
     version = ""
     if table.name == "topic_lexicon":
@@ -228,4 +245,5 @@ def replace_table(connection: duckdb.DuckDBPyConnection, table: InputTable, path
         _forget_problems(connection, table)
         _keep_problems(connection, batch.problems)
         keep_versions(connection, table)
+        note_effects(connection, table.name, of_files, decisions)
     return batch

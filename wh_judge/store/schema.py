@@ -24,7 +24,29 @@ def _type(kind: pa.DataType) -> str:
         return "STRUCT(" + ", ".join(f'"{entry.name}" {_type(entry.type)}' for entry in kind) + ")"
     if pa.types.is_timestamp(kind):
         return "TIMESTAMPTZ"
+    if pa.types.is_int64(kind):
+        return "BIGINT"
     return "BOOLEAN" if pa.types.is_boolean(kind) else "VARCHAR"
+
+
+DECISION_SCHEMA = pa.schema(
+    [
+        pa.field("position", pa.int64(), nullable=False),
+        pa.field("decision_id", pa.string(), nullable=False),
+        pa.field("at", pa.timestamp("us", "UTC"), nullable=False),
+        pa.field("by", pa.string(), nullable=False),
+        ("why", pa.string()),
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("choice", pa.string(), nullable=False),
+        *((name, pa.string()) for name in ("turn_id", "character_id", "name", "term", "topic")),
+        pa.field("instead", pa.list_(pa.string()), nullable=False),
+        ("ending", pa.string()),
+        ("undoes", pa.string()),
+        pa.field("what", pa.string(), nullable=False),
+        pa.field("in_force", pa.bool_(), nullable=False),
+    ]
+)
+"""The book of decisions as readers get it: each row with what it says on one line, and whether it counts."""
 
 
 def names(schema: pa.Schema) -> str:
@@ -102,7 +124,11 @@ CREATE TABLE IF NOT EXISTS outcome (day DATE NOT NULL, turn_id VARCHAR NOT NULL,
 CREATE TABLE IF NOT EXISTS verdict_change (
     day DATE NOT NULL, turn_id VARCHAR NOT NULL, run_id VARCHAR NOT NULL, changed_at TIMESTAMPTZ NOT NULL,
     verdict_before VARCHAR, verdict_after VARCHAR, fields_before JSON, fields_after JSON,
-    inputs VARCHAR[] NOT NULL, cells VARCHAR[] NOT NULL);
+    inputs VARCHAR[] NOT NULL, cells VARCHAR[] NOT NULL, decisions VARCHAR[] NOT NULL);
+CREATE TABLE IF NOT EXISTS decision ({_columns(DECISION_SCHEMA)});
+CREATE TABLE IF NOT EXISTS decision_seen ("table" VARCHAR NOT NULL, decision_id VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS decision_effect (
+    "table" VARCHAR NOT NULL, cell VARCHAR NOT NULL, decision_id VARCHAR NOT NULL, applied_at TIMESTAMPTZ NOT NULL);
 CREATE TABLE IF NOT EXISTS draft_row (
     day DATE NOT NULL, turn_id VARCHAR NOT NULL, row_hash VARCHAR NOT NULL, request_hash VARCHAR,
     model VARCHAR NOT NULL, outcome VARCHAR NOT NULL, reasons STRUCT(code VARCHAR, text VARCHAR)[] NOT NULL,
@@ -132,14 +158,16 @@ CREATE TABLE IF NOT EXISTS layout (version VARCHAR NOT NULL);
 What a file brought before is kept in `turn_history`, as are all versions of cards, lexicon and settings. `verdict_row`
 holds the verdicts in force, `verdict_closed` those that were replaced; `outcome` has, for each verdict, one letter per
 validation: P passed, N not applicable. `draft_row` keeps what every model answered, and `draft` shows what was written
-for the verdicts in force. `publication` has one row: what the newest snapshot was made from, and `layout` one: the
-version of all this."""
+for the verdicts in force. `decision` is the book of decisions, `decision_effect` has the cells of inputs that one of
+them made, and `decision_seen` which of them each input knows. `publication` has one row: what the newest snapshot was
+made from, and `layout` one: the version of all this."""
 
 PUBLISHED = {
     "chat_turn": "day, length(turn_id), turn_id",
     "character_card": "character_id",
     "topic_lexicon": "position",
     "gold_label": "turn_id",
+    "decision": "position",
     "rejected_rows": '"table", file, line, reason',
     "verdict": "day, length(turn_id), turn_id",
     "unjudged": "day, length(turn_id), turn_id",

@@ -34,7 +34,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     log = tmp_path_factory.mktemp("server") / "log"
-    flags = ["--model", str(MODEL), "--host", "127.0.0.1", "--port", str(port), "--n_ctx", "4096", "--n_threads", "2"]
+    flags = ["--model", str(MODEL), "--host", "127.0.0.1", "--port", str(port), "--n_ctx", "4096", "--n_threads", "1"]
     with (
         log.open("w") as out,
         subprocess.Popen([PYTHON, "-m", "llama_cpp.server", *flags], stdout=out, stderr=out, cwd=log.parent) as process,
