@@ -55,7 +55,7 @@ def safe_text(text: str) -> str:
     """Text from a log for a terminal, on one line."""
     from wh_judge.text import printable
 
-    return " ".join(printable(text).split())
+    return " ".join(printable(text).splitlines())
 
 
 @command.command(name="queue")

@@ -6,7 +6,6 @@ Pure. The files stay as they are; a decision that is undone leaves them as they 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from wh_judge.model import CharacterCard, GoldLabel, LexiconTerm
 from wh_judge.review.decisions import Decision, in_force
 from wh_judge.rules import RuleSettings
 
@@ -93,14 +92,15 @@ def labels_with(gold: Sequence[Row], decisions: Iterable[Decision]) -> list[Row]
     return result
 
 
+WITHOUT_EFFECT = frozenset({"block", "keep", "reject"})
+"""Choices that leave an input as its files have it."""
+
 TABLE_EFFECTS: Mapping[str, Any] = {
     "character_card": cards_with,
     "topic_lexicon": lexicon_with,
     "gold_label": labels_with,
 }
 """How decisions change the rows of an input table, by table."""
-
-MODELS = {"character_card": CharacterCard, "topic_lexicon": LexiconTerm, "gold_label": GoldLabel}
 
 
 class Made(NamedTuple):
@@ -111,32 +111,21 @@ class Made(NamedTuple):
 
 
 def made_cells(table: str, rows: Sequence[Row], before: Sequence[Decision], now: Sequence[Decision]) -> list[Made]:
-    """The cells that the decisions in `now` and not in `before` make other than they were.
+    """The cells that the decisions in `now` and not in `before` make other than they were, each with the last that did.
 
     The rows of the files are the same on both sides, so that nothing is named here that a file did.
     """
-    known = {row.decision_id for row in before}
-    so_far, made = list(before), []
+    known, so_far = {row.decision_id for row in before}, list(before)
+    made: dict[str, str] = {}
     for decision in now:
         if decision.decision_id in known:
             continue
-        old = {row.decision_id: row for row in in_force(so_far)}
+        old = in_force(so_far)
         so_far.append(decision)
-        new = {row.decision_id: row for row in in_force(so_far)}
-        changed = [
-            *(row for key, row in old.items() if key not in new),
-            *(row for k, row in new.items() if k not in old),
-        ]
-        if any(_table_of(row) == table for row in changed):
-            made += [
-                Made(cell, decision.decision_id) for cell in _cells(table, rows, list(old.values()), list(new.values()))
-            ]
-    return made
-
-
-def settings_cells(before: Sequence[Decision], now: Sequence[Decision]) -> list[Made]:
-    """As `made_cells`, for the settings: endings and the passing over of what trails them."""
-    return made_cells("settings", [], before, now)
+        if any(_table_of(row) == table for row in set(old) ^ set(in_force(so_far))):
+            made |= dict.fromkeys(_cells(table, rows, old, in_force(so_far)), decision.decision_id)
+    # What one of them did and another took back has made nothing.
+    return [Made(cell, made[cell]) for cell in _cells(table, rows, in_force(before), in_force(now)) if cell in made]
 
 
 def _table_of(row: Decision) -> str:
@@ -169,5 +158,5 @@ def _differences(where: str, before: Sequence[str], after: Sequence[str]) -> Ite
 
 def digest_for(table: str, decisions: Iterable[Decision]) -> str:
     """What of the decisions changes an input table: equal texts change it equally."""
-    chosen = [row for row in in_force(decisions) if _table_of(row) == table]
+    chosen = [row for row in in_force(decisions) if _table_of(row) == table and row.choice not in WITHOUT_EFFECT]
     return " ".join(f"{row.decision_id} {row.choice}" for row in chosen)

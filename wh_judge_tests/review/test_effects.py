@@ -158,6 +158,18 @@ def test_what_a_file_says_anyway_is_no_decision_s_doing() -> None:
     assert cells("topic_lexicon", LEXICON[1:], term("drop")) == []
 
 
+def test_what_one_decision_did_and_another_took_back_has_made_nothing() -> None:
+    assert cells("character_card", CARDS, name("add"), undo("D-1")) == []
+    assert cells("character_card", CARDS, name("add"), undo("D-1"), undo("D-2")) == [
+        ("character_card C-1 canon_entities: + 리안", "D-3")
+    ]
+
+
+def test_what_changes_nothing_is_not_in_the_digest() -> None:
+    rows = book(name("block"), term("keep"), ending("reject", "용"))
+    assert [digest_for(table, rows) for table in ("character_card", "topic_lexicon", "settings")] == ["", "", ""]
+
+
 def test_each_input_has_its_own_digest() -> None:
     rows = book(name("add"), term("drop"), label("말투 어긋남", "T-1"), ending("add", "용"))
     digests = [digest_for(t, rows) for t in ("character_card", "topic_lexicon", "gold_label", "settings")]

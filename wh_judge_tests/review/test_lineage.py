@@ -80,7 +80,7 @@ def test_a_name_to_add_makes_a_new_version_of_the_card(house: House, warehouse: 
 
 
 def test_only_the_turns_of_that_card_are_judged_again(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
-    written = "SELECT turn_id, written_at FROM verdict_row WHERE turn_id <> 'T-8' ORDER BY turn_id"
+    written = "SELECT turn_id, written_at FROM verdict_row WHERE character_id <> 'C-1' ORDER BY turn_id"
     before = rows(warehouse, written)
     decide(house, warehouse, name("add"))
     assert rows(warehouse, written) == before
