@@ -10,7 +10,7 @@ from typing import Any
 
 import dagster as dg
 
-from wh_judge.inbox import ready_files
+from wh_judge.inbox import later_files, ready_files
 from wh_judge.ingest import KST, TABLES, files_of, input_path
 from wh_judge.partitions import DAYS
 from wh_judge.resources import POOL, Warehouse
@@ -39,8 +39,8 @@ drafts_job = dg.define_asset_job(
 )
 evaluations_job = dg.define_asset_job(
     "evaluations",
-    selection=["gold_agreement", "model_divergence", "published"],
-    description="Measures the judge against the labels, compares the models, and publishes a snapshot for readers.",
+    selection=["gold_agreement", "model_divergence", "capability_profiles", "published"],
+    description="Measures the judge against the labels, compares and profiles the models, and publishes a snapshot.",
 )
 
 
@@ -166,14 +166,16 @@ def fingerprints(settings: Settings) -> dict[str, str]:
     """For each job that reads files, a hash of what it reads; inbox files that are still being written do not count."""
     small = [TABLES["character_card"], TABLES["topic_lexicon"]]
     paths = [input_path(settings.inputs, table) for table in small]
+    later = [file for table in small for file in later_files(settings.inbox, table)]
     log = input_path(settings.inputs, TABLES["chat_turn"])
     gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
     rules, book = f"{settings.rules.parts} {settings.card_as_of}", book_of(settings.data)
+    labels = later_files(settings.inbox, TABLES["gold_label"])
     decided = "".join(digest_for(table.name, read_book(book)) for table in small)
     return {
-        "inputs": _hash([file for path in paths for file in files_of(path)], decided),
+        "inputs": _hash([*(file for path in paths for file in files_of(path)), *later], decided),
         "log": _hash([*files_of(log), *ready_files(settings.inbox)], rules),
-        "evaluations": _hash([*(files_of(gold) if gold else []), *([book] if book.exists() else [])]),
+        "evaluations": _hash([*(files_of(gold) if gold else []), *labels, *([book] if book.exists() else [])]),
     }
 
 

@@ -7,16 +7,18 @@ Nothing is dropped: each record of a file ends as a row or as a rejected problem
 import json
 import os
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, overload
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import pyarrow as pa
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from wh_judge.columnar import certain_turns, key_hashes
 from wh_judge.errors import UserError
 from wh_judge.model import (
     CARD_SCHEMA,
@@ -30,9 +32,9 @@ from wh_judge.model import (
     LexiconTerm,
     Row,
 )
-from wh_judge.readers import READERS, Columns, Record, read_records
+from wh_judge.readers import READERS, Columns, Record, batch_record, batch_values, read_batches, read_records
 
-BATCH_ROWS = 20_000
+BATCH_ROWS = 100_000
 KST = ZoneInfo("Asia/Seoul")
 """A turn's day is its date here."""
 
@@ -151,6 +153,44 @@ def read_table(path: Path, table: InputTable) -> Batch:
     )
 
 
+def read_layers(path: Path | None, later: Mapping[str, Path], table: InputTable) -> Batch:
+    """All rows of an input and of the files that count over it.
+
+    A row of a later file takes the place of the row with its key, and new rows follow; a later lexicon takes the place
+    of the whole lexicon, since the order of its rows means something.
+
+    Args:
+        path: the input, or None where there is none.
+        later: the files, in order, by the names that problems call them.
+        table: what the rows are.
+    """
+    base = read_table(path, table) if path else Batch(table.schema.empty_table(), [])
+    if not later:
+        return base
+    layers = [base]
+    for name, file in later.items():
+        batches = list(read_file(file, table, name))
+        layers.append(
+            Batch(
+                rows=pa.concat_tables([batch.rows for batch in batches]),
+                lines=[line for batch in batches for line in batch.lines],
+                problems=[problem for batch in batches for problem in batch.problems],
+                normalised=sum(batch.normalised for batch in batches),
+            )
+        )
+    kept = [layer for layer in layers if layer.rows.num_rows][-1:] if table.name == "topic_lexicon" else layers
+    found: dict[tuple[Any, ...], tuple[dict[str, Any], int]] = {}
+    for layer in kept:
+        for row, line in zip(layer.rows.to_pylist(), layer.lines, strict=True):
+            found[tuple(row[column] for column in table.key)] = (row, line)
+    return Batch(
+        rows=pa.Table.from_pylist([row for row, _ in found.values()], schema=table.schema),
+        lines=[line for _, line in found.values()],
+        problems=[problem for layer in layers for problem in layer.problems],
+        normalised=sum(layer.normalised for layer in layers),
+    )
+
+
 def file_name(path: Path, file: Path) -> str:
     """How a file of an input is called in problems and in the warehouse: relative to its folder's parent.
 
@@ -159,7 +199,9 @@ def file_name(path: Path, file: Path) -> str:
     return os.fsencode(file.relative_to(path.parent).as_posix()).decode(errors="backslashreplace")
 
 
-def read_file(file: Path, table: InputTable, name: str, seen: dict[Any, str] | None = None) -> Iterator[Batch]:
+def read_file(
+    file: Path, table: InputTable, name: str, seen: dict[Any, str] | None = None, *, all_differ: bool = False
+) -> Iterator[Batch]:
     """The rows of one file in batches, at least one batch.
 
     Args:
@@ -167,48 +209,121 @@ def read_file(file: Path, table: InputTable, name: str, seen: dict[Any, str] | N
         table: what its rows are.
         name: how problems call the file.
         seen: keys that stand in earlier files, with the place; extended. None means that only this file counts.
+        all_differ: whether it is known that no key stands in the file twice.
     """
-    seen = {} if seen is None else seen
-    columns = table.columns
-    rows: list[dict[str, Any]] = []
-    out = Batch(table.schema.empty_table(), [])
-    unknown: set[str] = set()
+    reading = _Reading(table, name, {} if seen is None else seen)
+    if seen is None and table.name == "chat_turn" and file.suffix.lower() == ".parquet":
+        yield from _read_columns(file, reading, all_differ)
+        return
+    for record in read_records(file, reading.columns):
+        reading.add(record)
+        if len(reading.rows) == BATCH_ROWS:
+            yield reading.take()
+    yield reading.take()
 
-    def problem(record: Record, severity: Literal["rejected", "noted"], reason: str) -> None:
-        raw = record.raw if record.value is None else json.dumps(record.value, ensure_ascii=False, default=str)
-        raw = raw and raw[:RAW_LIMIT].encode(errors="replace").decode()
-        out.problems.append(Problem(table.name, name, record.line, severity, reason, raw))
 
-    for record in read_records(file, columns):
-        if record.value is None:
-            problem(record, "rejected", record.reason or "")
+def _read_columns(file: Path, reading: "_Reading", all_differ: bool) -> Iterator[Batch]:
+    """A Parquet file of turns: what is certain column by column, the other rows as any."""
+    hashes, line = None if all_differ else key_hashes(file), 0
+    for batch in read_batches(file, BATCH_ROWS):
+        if isinstance(batch, Record):
+            reading.add(batch)
             continue
-        for column in record.value.keys() - columns.known - unknown:
-            unknown.add(column)
-            problem(record, "noted", f"{table.name} has no column {column!r}; it is ignored in the whole file")
+        certain = certain_turns(batch) if all_differ or hashes is not None else None
+        mask = np.zeros(batch.num_rows, dtype=bool)
+        if certain is not None:
+            mask = certain.mask
+            if hashes is not None:
+                mask = mask & ~np.isin(hashes.every[line : line + len(mask)], hashes.repeated)
+            if reading.is_news(batch.schema.names):
+                # The first row that can be read tells of columns that nobody knows: a certain one can be.
+                mask = mask & (np.arange(len(mask)) > 0) & bool(mask[:1].all())
+        doubtful = np.flatnonzero(~mask)
+        for row, value in zip(doubtful.tolist(), _values(batch, doubtful), strict=True):
+            reading.add(batch_record(line + row + 1, value))
+        out = reading.take()
+        if certain is not None:
+            out.normalised += int((certain.normalised & mask).sum())
+            out = _in_order(out, certain.rows, np.flatnonzero(mask), line + 1)
+        yield out
+        line += batch.num_rows
+    if not line or reading.out.problems:
+        yield reading.take()
+
+
+def _values(batch: pa.RecordBatch, rows: np.ndarray) -> Iterator[dict[str, Any] | str]:
+    """The rows with these numbers, ascending."""
+    if len(rows) == batch.num_rows:
+        yield from batch_values(batch)
+        return
+    try:
+        yield from batch_values(batch.take(pa.array(rows)))
+    except pa.ArrowNotImplementedError:  # Of some types rows can only be cut out.
+        for row in rows.tolist():
+            yield from batch_values(batch.slice(row, 1))
+
+
+def _in_order(out: Batch, rows: pa.Table, chosen: np.ndarray, first_line: int) -> Batch:
+    """The batch with the chosen of the rows besides, all by their lines."""
+    lines = np.concatenate([chosen + first_line, np.array(out.lines, dtype=np.int64)])
+    places = np.concatenate([chosen, np.arange(len(out.lines)) + rows.num_rows])
+    order = np.argsort(lines)
+    if len(places) < rows.num_rows or out.lines:
+        rows = pa.concat_tables([rows, out.rows]).combine_chunks().take(pa.array(places[order]))
+    return Batch(rows, lines[order].tolist(), out.problems, out.normalised)
+
+
+class _Reading:
+    """What became of the records of a file so far."""
+
+    def __init__(self, table: InputTable, name: str, seen: dict[Any, str]) -> None:
+        self.table, self.name, self.columns, self._seen = table, name, table.columns, seen
+        self.rows: list[dict[str, Any]] = []
+        self.out = Batch(table.schema.empty_table(), [])
+        self._unknown: set[str] = set()
+
+    def is_news(self, names: Iterable[str]) -> bool:
+        """Whether there are columns that are none of the table's and that nobody was told of."""
+        return not self.columns.known.union(self._unknown).issuperset(names)
+
+    def take(self) -> Batch:
+        """The rows since the last time, with their problems."""
+        out, self.out = self.out, Batch(self.table.schema.empty_table(), [])
+        out.rows, self.rows = _to_arrow(self.rows, self.table), []
+        return out
+
+    def add(self, record: Record) -> None:
+        """Make a row of a record, or a problem."""
+        table, value = self.table, record.value
+        if value is None:
+            self._problem(record, "rejected", record.reason or "")
+            return
+        for column in value.keys() - self.columns.known - self._unknown:
+            self._unknown.add(column)
+            self._problem(record, "noted", f"{table.name} has no column {column!r}; it is ignored in the whole file")
         try:
-            value, changed = _nfc(record.value)
+            value, changed = _nfc(value)
             row = table.model.model_validate(value).__dict__
         except UnicodeEncodeError:
-            problem(record, "rejected", "holds half of a surrogate pair, which is no text")
-            continue
+            self._problem(record, "rejected", "holds half of a surrogate pair, which is no text")
+            return
         except ValidationError as error:
-            problem(record, "rejected", "; ".join(_reason(detail) for detail in error.errors()))
-            continue
+            self._problem(record, "rejected", "; ".join(_reason(detail) for detail in error.errors()))
+            return
         key = tuple(row[column] for column in table.key)
-        if key in seen:
-            problem(record, "rejected", f"{' '.join(table.key)} {' '.join(key)} stands already in {seen[key]}")
-            continue
-        seen[key] = f"{name}:{record.line}"
-        rows.append(row)
-        out.lines.append(record.line or 0)
-        out.normalised += changed
-        if len(rows) == BATCH_ROWS:
-            out.rows = _to_arrow(rows, table)
-            yield out
-            rows, out = [], Batch(table.schema.empty_table(), [])
-    out.rows = _to_arrow(rows, table)
-    yield out
+        if key in self._seen:
+            reason = f"{' '.join(table.key)} {' '.join(key)} stands already in {self._seen[key]}"
+            self._problem(record, "rejected", reason)
+            return
+        self._seen[key] = f"{self.name}:{record.line}"
+        self.rows.append(row)
+        self.out.lines.append(record.line or 0)
+        self.out.normalised += changed
+
+    def _problem(self, record: Record, severity: Literal["rejected", "noted"], reason: str) -> None:
+        raw = record.raw if record.value is None else json.dumps(record.value, ensure_ascii=False, default=str)
+        raw = raw and raw[:RAW_LIMIT].encode(errors="replace").decode()
+        self.out.problems.append(Problem(self.table.name, self.name, record.line, severity, reason, raw))
 
 
 RAW_LIMIT = 1_000_000

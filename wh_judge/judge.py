@@ -4,15 +4,17 @@ It runs the set-based forms of the rules in an in-memory DuckDB, all turns at on
 in the rule's own file; here the pieces are joined.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from wh_judge import text
 from wh_judge.model import MENTION_SCHEMA, TURN_SCHEMA, UNJUDGED_SCHEMA, USED_SCHEMA, VERDICT_SCHEMA
 from wh_judge.rules import RULES, RuleSettings, rule
-from wh_judge.rules.forbidden import HITS_SQL, find_hits
+from wh_judge.rules.canon import OFF_CANON_SQL
+from wh_judge.rules.forbidden import HITS_SQL, Terms
 from wh_judge.rules.hedge import HEDGE_SQL, NOTES_SQL
 from wh_judge.rules.recall import RECALL_SQL
 
@@ -28,6 +30,66 @@ class Judgement(NamedTuple):
     """In USED_SCHEMA: for the verdicts that rest on lexicon rows or earlier mentions, which."""
 
 
+class Judge:
+    """The kernel with cards, lexicon and settings made ready, for any number of logs or parts of one.
+
+    Threads may share it: each call works in a DuckDB of its own.
+    """
+
+    def __init__(
+        self,
+        cards: pa.Table,
+        lexicon: pa.Table,
+        settings: RuleSettings = RuleSettings(),
+        *,
+        threads: int | None = None,
+    ) -> None:
+        """Make ready.
+
+        Args:
+            cards: rows in CARD_SCHEMA, one per character.
+            lexicon: rows in LEXICON_SCHEMA, in lexicon order.
+            settings: the endings.
+            threads: how many DuckDB works with in one call; None means all of the machine's.
+        """
+        self.cards = cards
+        self._lexicon = lexicon.append_column("position", pa.array(range(lexicon.num_rows), pa.int64()))
+        self._terms = Terms(list(dict.fromkeys(lexicon["term"].to_pylist())))
+        self._sql = _verdict_sql(settings)
+        self._config: dict[str, Any] = {"autoinstall_known_extensions": False}
+        if threads is not None:
+            self._config["threads"] = threads
+
+    def judge(self, turns: pa.Table, earlier: pa.Table | None = None) -> Judgement:
+        """Judge every turn against its character's card.
+
+        Args:
+            turns: n rows in TURN_SCHEMA (further columns are ignored); a session's turns may stand in any order.
+            earlier: rows in MENTION_SCHEMA: who was named in turns of these sessions that are not among `turns`.
+
+        Returns:
+            Verdicts and unjudged turns, n rows together.
+        """
+        reply, term = self._terms.hits(turns["reply_text"])
+        tables = {
+            "turn": turns.select(TURN_SCHEMA.names).append_column("n", pa.array(np.arange(turns.num_rows))),
+            "card": self.cards,
+            "lexicon": self._lexicon,
+            "hit": pa.table({"n": reply, "term": pa.array(self._terms.terms, pa.string()).take(pa.array(term))}),
+            "earlier": earlier if earlier is not None else MENTION_SCHEMA.empty_table(),
+        }
+        with duckdb.connect(config=self._config) as connection:
+            connection.execute(text.SQL_MACROS + rule.SQL_MACROS)
+            for name, table in tables.items():
+                connection.register(name, table)
+            for sql in (HITS_SQL, OFF_CANON_SQL, RECALL_SQL):
+                connection.execute(sql)
+            verdicts = _in_order(connection.sql(self._sql).to_arrow_table())
+            unjudged = connection.sql(_UNJUDGED_SQL).to_arrow_table()
+            used = connection.sql(_USED_SQL).to_arrow_table()
+        return Judgement(verdicts.cast(VERDICT_SCHEMA), unjudged.cast(UNJUDGED_SCHEMA), used.cast(USED_SCHEMA))
+
+
 def judge(
     turns: pa.Table,
     cards: pa.Table,
@@ -35,37 +97,8 @@ def judge(
     settings: RuleSettings = RuleSettings(),
     earlier: pa.Table | None = None,
 ) -> Judgement:
-    """Judge every turn against its character's card.
-
-    Args:
-        turns: n rows in TURN_SCHEMA (further columns are ignored); a session's turns may stand in any order.
-        cards: rows in CARD_SCHEMA, one per character.
-        lexicon: rows in LEXICON_SCHEMA, in lexicon order.
-        settings: the endings.
-        earlier: rows in MENTION_SCHEMA: who was named in turns of these sessions that are not among `turns`.
-
-    Returns:
-        Verdicts and unjudged turns, n rows together.
-    """
-    terms = list(dict.fromkeys(lexicon["term"].to_pylist()))
-    reply, term = find_hits(turns["reply_text"], terms)
-    tables = {
-        "turn": turns.select(TURN_SCHEMA.names).append_column("n", pa.array(range(turns.num_rows), pa.int64())),
-        "card": cards,
-        "lexicon": lexicon.append_column("position", pa.array(range(lexicon.num_rows), pa.int64())),
-        "hit": pa.table({"n": reply, "term": pa.array(terms, pa.string()).take(pa.array(term))}),
-        "earlier": earlier if earlier is not None else MENTION_SCHEMA.empty_table(),
-    }
-    with duckdb.connect(config={"autoinstall_known_extensions": False}) as connection:
-        connection.execute(text.SQL_MACROS + rule.SQL_MACROS)
-        for name, table in tables.items():
-            connection.register(name, table)
-        connection.execute(HITS_SQL)
-        connection.execute(RECALL_SQL)
-        verdicts = connection.sql(_verdict_sql(settings)).to_arrow_table()
-        unjudged = connection.sql(_UNJUDGED_SQL).to_arrow_table()
-        used = connection.sql(_USED_SQL).to_arrow_table()
-    return Judgement(verdicts.cast(VERDICT_SCHEMA), unjudged.cast(UNJUDGED_SCHEMA), used.cast(USED_SCHEMA))
+    """Judge every turn against its character's card: `Judge.judge` for a log that is there whole."""
+    return Judge(cards, lexicon, settings).judge(turns, earlier)
 
 
 def _verdict_sql(settings: RuleSettings) -> str:
@@ -77,12 +110,14 @@ def _verdict_sql(settings: RuleSettings) -> str:
     return f"""
     WITH joined AS (
         SELECT turn.*, card.honorific_rule AS card_honorific_rule, card.first_person AS card_first_person,
-               card.canon_entities, forbidden_position, first_position, forbidden_rows,
-               lexicon.term AS lexicon_term, lexicon.topic AS lexicon_topic, role_found, found
+               canon_first, canon_count, forbidden_position, first_position, forbidden_rows,
+               lexicon.term AS lexicon_term, lexicon.topic AS lexicon_topic, off_canon_names, role_found, found
         FROM turn
-        JOIN card USING (character_id)
+        JOIN (SELECT *, canon_entities[1] AS canon_first, len(canon_entities) AS canon_count FROM card) AS card
+            USING (character_id)
         LEFT JOIN touch ON touch.n = turn.n
         LEFT JOIN lexicon ON lexicon.position = coalesce(forbidden_position, first_position)
+        LEFT JOIN off_canon ON off_canon.n = turn.n
         LEFT JOIN recall ON recall.n = turn.n),
     found AS (SELECT *, {found} FROM joined),
     decided AS (SELECT *, CASE {verdict} END AS verdict FROM found)
@@ -90,8 +125,15 @@ def _verdict_sql(settings: RuleSettings) -> str:
            touched_term, touched_topic, recall_target, recall_source_turn,
            CASE verdict {evidence} END AS evidence,
            CASE verdict {summary} END AS summary,
-           {HEDGE_SQL} AS hedge, {NOTES_SQL} AS notes
-    FROM decided ORDER BY n"""
+           {HEDGE_SQL} AS hedge, {NOTES_SQL} AS notes, n
+    FROM decided"""
+
+
+def _in_order(verdicts: pa.Table) -> pa.Table:
+    """The rows by `n`, without it. They mostly come so, and DuckDB would sort them, wide as they are, all the same."""
+    n = verdicts["n"].to_numpy()
+    rows = verdicts.drop_columns("n")
+    return rows if np.all(n[:-1] < n[1:]) else rows.take(pa.array(np.argsort(n)))
 
 
 _UNJUDGED_SQL = """

@@ -12,14 +12,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wh_judge.errors import UserError
-from wh_judge.model import Verdict, verdict_document, verdict_from_record
+from wh_judge.model import VERDICT_SCHEMA, Verdict, verdict_document, verdict_from_record
 
 CHUNK = 10_000
 
 
 @contextmanager
-def writing_verdicts(verdicts: pa.Table, path: Path) -> Iterator[None]:
-    """Write verdicts (VERDICT_SCHEMA), one document a row, in the order of the table.
+def writing_verdicts(verdicts: Iterable[pa.Table], path: Path) -> Iterator[None]:
+    """Write tables of verdicts (VERDICT_SCHEMA) one after the other, one document a row.
 
     The file is there once the block has ended without an error. In Parquet every evidence value is text, since a column
     has one type; `wh_judge.model.evidence_value` types it.
@@ -27,10 +27,21 @@ def writing_verdicts(verdicts: pa.Table, path: Path) -> Iterator[None]:
     columns = list(Verdict.model_fields)
     with _replacing(path) as partial:
         if path.suffix.lower() == ".parquet":
-            pq.write_table(verdicts.select(columns), partial, compression="zstd")
+            _parquet(verdicts, partial, columns)
         else:
-            _write(_documents(verdicts), partial, path.suffix, columns)
+            documents = (document for table in verdicts for document in _documents(table))
+            _write(documents, partial, path.suffix, columns)
         yield
+
+
+def _parquet(verdicts: Iterable[pa.Table], path: Path, columns: list[str]) -> None:
+    schema = pa.schema([VERDICT_SCHEMA.field(name) for name in columns])
+    # What hardly repeats is larger and slower to write as a dictionary.
+    repeating = [name for name in columns if name not in ("turn_id", "summary", "evidence")]
+    repeating += [f"evidence.list.element.{name}" for name in ("source", "field", "agg")]
+    with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=repeating) as writer:
+        for table in verdicts:
+            writer.write_table(table.select(columns))
 
 
 def _documents(verdicts: pa.Table) -> Iterator[dict[str, Any]]:

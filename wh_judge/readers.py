@@ -44,25 +44,53 @@ class Columns:
 
 def read_records(path: Path, columns: Columns) -> Iterator[Record]:
     """The records of one file, in order."""
-    if path.is_dir():
-        yield Record(None, None, "is a folder behind a link, which is not followed; give that folder itself")
-        return
     reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        yield Record(None, None, f"is none of {', '.join(READERS)}; rename it or convert it")
+    reason = _no_file(path)
+    if reason is not None or reader is None:
+        yield Record(None, None, reason or f"is none of {', '.join(READERS)}; rename it or convert it")
         return
     try:
-        if path.exists() and not path.is_file() and not path.is_dir():
-            yield Record(None, None, "is no regular file")
-            return
-        with path.open("rb") as file:
-            start = file.read(4)
-        if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            yield Record(None, None, "is UTF-16; save it as UTF-8")
-            return
         yield from reader(path, columns)
     except OSError as error:
         yield Record(None, None, f"cannot be read: {error.strerror or error}")
+
+
+def read_batches(path: Path, rows: int) -> Iterator[pa.RecordBatch | Record]:
+    """A Parquet file in batches of at most `rows` rows, in order; where it cannot be read, a record that says why."""
+    reason = _no_file(path)
+    if reason is not None:
+        yield Record(None, None, reason)
+        return
+    line = 0
+    try:
+        with pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                yield Record(None, None, f"names {', '.join(f'{name[:60]!r}' for name in twice)} twice")
+                return
+            for batch in file.iter_batches(batch_size=rows):
+                yield batch
+                line += batch.num_rows
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        where = f"cannot be read after row {line}" if line else "is no Parquet file"
+        yield Record(None, None, f"{where}; it may be cut off ({_first_line(error)})")
+
+
+def _no_file(path: Path) -> str | None:
+    """Why the path is no file that can be read; None where it may be."""
+    if path.is_dir():
+        return "is a folder behind a link, which is not followed; give that folder itself"
+    if path.suffix.lower() not in READERS:
+        return None
+    try:
+        if path.exists() and not path.is_file():
+            return "is no regular file"
+        with path.open("rb") as file:
+            start = file.read(4)
+    except OSError as error:
+        return f"cannot be read: {error.strerror or error}"
+    return "is UTF-16; save it as UTF-8" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else None
 
 
 def _record(line: int, value: Any, raw: str) -> Record:
@@ -234,23 +262,21 @@ def _csv_cell(name: str, cell: str, columns: Columns) -> Any:
 
 def _read_parquet(path: Path, _columns: Columns) -> Iterator[Record]:
     line = 0
-    try:
-        with pq.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            twice = sorted({name for name in names if names.count(name) > 1})
-            if twice:
-                yield Record(None, None, f"names {', '.join(f'{name[:60]!r}' for name in twice)} twice")
-                return
-            for batch in file.iter_batches(batch_size=8192):
-                for value in _batch_values(batch):
-                    line += 1
-                    yield Record(line, None, value) if isinstance(value, str) else Record(line, value)
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        where = f"cannot be read after row {line}" if line else "is no Parquet file"
-        yield Record(None, None, f"{where}; it may be cut off ({_first_line(error)})")
+    for batch in read_batches(path, 8192):
+        if isinstance(batch, Record):
+            yield batch
+            continue
+        for value in batch_values(batch):
+            line += 1
+            yield batch_record(line, value)
 
 
-def _batch_values(batch: pa.RecordBatch) -> Iterator[dict[str, Any] | str]:
+def batch_record(line: int, value: dict[str, Any] | str) -> Record:
+    """The record of a row of a Parquet file."""
+    return Record(line, None, value) if isinstance(value, str) else Record(line, value)
+
+
+def batch_values(batch: pa.RecordBatch) -> Iterator[dict[str, Any] | str]:
     """The rows; for one that holds what Python cannot hold, the reason."""
     try:
         yield from batch.to_pylist()

@@ -10,14 +10,16 @@ import duckdb
 
 from wh_judge.definitions import build_definitions
 from wh_judge.errors import UserError
-from wh_judge.ingest import KST, TABLES, input_path
+from wh_judge.inbox import later_files
+from wh_judge.ingest import KST, TABLES, InputTable, input_path
 from wh_judge.instance import STARTED_HERE, open_instance
 from wh_judge.resources import Warehouse
+from wh_judge.review.effects import digest_for
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse
 from wh_judge.store.days import judged_versions
 from wh_judge.store.decisions import decisions_of
-from wh_judge.store.inputs import bring_in, is_known
+from wh_judge.store.inputs import bring_in, has_rows, is_known
 from wh_judge.store.log import log_days
 from wh_judge.store.snapshot import is_published
 from wh_judge.store.stale import refresh_stale
@@ -49,8 +51,7 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
     with open_instance(settings) as instance:
         with open_warehouse(settings.warehouse) as connection:
             small = [TABLES["character_card"], TABLES["topic_lexicon"]]
-            decided = decisions_of(settings)
-            changed = [t for t in small if not is_known(connection, t, input_path(settings.inputs, t), decided)]
+            changed = [t for t in small if not _is_known(connection, settings, t)]
         if changed or not _succeeded(instance, "inputs"):
             progress("cards and lexicon", 0, 0)
             _execute(result, instance, settings, "inputs", "inputs")
@@ -64,8 +65,7 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
             stale = sorted({*(entry.day for entry in found), *unreported}) or untold
         _judge(result, instance, stale, settings, progress)
         with open_warehouse(settings.warehouse) as connection:
-            gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
-            relabelled = gold is not None and not is_known(connection, TABLES["gold_label"], gold, decided)
+            relabelled = not _is_known(connection, settings, TABLES["gold_label"])
             finished = is_published(connection, settings.published)
         if result.jobs or relabelled or not finished or not _succeeded(instance, "evaluations"):
             progress("evaluations", 0, 0)
@@ -209,9 +209,16 @@ def _reason(outcome: dg.ExecuteInProcessResult) -> str:
 
 def unread_inputs(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[str]:
     """The small inputs whose files are not those that were brought in last."""
-    unread, decided = [], decisions_of(settings)
-    for table in TABLES.values():
-        path = input_path(settings.inputs, table, optional=table.name == "gold_label")
-        if table.name != "chat_turn" and path is not None and not is_known(connection, table, path, decided):
-            unread.append(path.name)
-    return unread
+    return [
+        table.place
+        for table in TABLES.values()
+        if table.name != "chat_turn" and not _is_known(connection, settings, table)
+    ]
+
+
+def _is_known(connection: duckdb.DuckDBPyConnection, settings: Settings, table: InputTable) -> bool:
+    """Whether a small table is as files and decisions have it now; without any there is nothing to read."""
+    path, decided = input_path(settings.inputs, table, optional=table.name == "gold_label"), decisions_of(settings)
+    nothing = path is None and not later_files(settings.inbox, table) and not has_rows(connection, table)
+    nothing = nothing and not digest_for(table.name, decided)
+    return nothing or is_known(connection, table, path, settings.inbox, decided)

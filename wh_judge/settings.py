@@ -37,6 +37,7 @@ class Settings(BaseModel):
     first_day: dt.date = Field(dt.date(2026, 1, 1), description="The first day (Asia/Seoul) that has a partition")
     docs_url: str = Field("http://127.0.0.1:3001", description="Where `make ui` serves the Data Docs")
     keep_snapshots: int = Field(5, ge=1, description="Published snapshots that are kept for readers")
+    upload_limit_mb: int = Field(200, ge=1, description="Largest file that the screen takes, in MB")
     card_as_of: Literal["now", "turn"] = Field(
         "now", description="Judge a turn by its card as it stands now, or as it stood when the turn was written"
     )

@@ -3,14 +3,16 @@
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from wh_judge.errors import UserError
-from wh_judge.files import need_rows, read_claims, read_log_table, rejects_of
+from wh_judge.files import need_rows, read_claims, read_log_table, rejects_of, with_places
 from wh_judge.ingest import Problem
 from wh_judge.judge import judge
 from wh_judge.model import TURN_SCHEMA, VERDICT_SCHEMA
+from wh_judge.parts import reading_parts
 from wh_judge_tests.builders import STATE
 from wh_judge_tests.input_files import FIRST_LINE, SOUND, SUFFIXES, places, read, rows, write
 
@@ -106,10 +108,9 @@ def test_rows_and_problems_account_for_every_record(tmp_path: Path) -> None:
     assert sum(problem.severity == "noted" for problem in log.problems) == 1
 
 
-def test_decomposed_rows_of_all_files_are_counted(tmp_path: Path) -> None:
+def test_decomposed_rows_of_all_files_are_composed(tmp_path: Path) -> None:
     for name, text in (("1.jsonl", "\u1112\u1161"), ("2.jsonl", "하"), ("3.csv", "\u1112\u1161")):
         write(tmp_path / name, turns((name, text)))
-    assert read_log_table(tmp_path).normalised == 2
     assert {text for _, text in texts(tmp_path)} == {"하"}
 
 
@@ -119,10 +120,11 @@ def test_what_got_no_verdict_is_listed_with_its_place(tmp_path: Path) -> None:
     ]
     cards = read(write(tmp_path / "cards.json", rows("character_card", "C-1")), "character_card")
     lexicon = read(write(tmp_path / "lexicon.csv", rows("topic_lexicon", "x")), "topic_lexicon")
-    log = read_log_table(write(tmp_path / "x.csv", given))
+    with reading_parts(write(tmp_path / "x.csv", given)) as log:
+        rows_of_log = pa.concat_tables([part.rows for part in log.parts])
     problem = Problem("topic_lexicon", "lexicon.csv", None, "rejected", "cannot be read", None)
-    unjudged = judge(log.rows, cards.rows, lexicon.rows).unjudged
-    first, *others = rejects_of([problem], unjudged, log)
+    unjudged = judge(rows_of_log, cards.rows, lexicon.rows).unjudged
+    first, *others = rejects_of([problem], [with_places(unjudged, rows_of_log)])
     assert first == problem._asdict() | {"turn_id": None}
     assert [(row["table"], row["file"], row["line"], row["severity"], row["turn_id"]) for row in others] == [
         ("chat_turn", "x.csv", 2, "unjudged", "C-9 2"),

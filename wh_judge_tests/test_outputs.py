@@ -31,7 +31,7 @@ COLUMNS = list(SCHEMA["properties"])
 
 
 def written(path: Path, table: pa.Table = TABLE) -> Path:
-    with writing_verdicts(table, path):
+    with writing_verdicts([table], path):
         pass
     return path
 
@@ -123,13 +123,13 @@ def fail_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
         file.flush()
         no_space()
 
-    def parquet(_table: pa.Table, path: Path, **_options: object) -> None:
+    def parquet(path: Path, _schema: pa.Schema, **_options: object) -> None:
         path.write_text("PAR1 half")
         no_space()
 
     for suffix in outputs.WRITERS:
         monkeypatch.setitem(outputs.WRITERS, suffix, half)
-    monkeypatch.setattr(pq, "write_table", parquet)
+    monkeypatch.setattr(pq, "ParquetWriter", parquet)
 
 
 @pytest.mark.parametrize("old", [True, False], ids=["a file is there", "no file is there"])
@@ -149,14 +149,14 @@ def test_a_disk_that_fails_leaves_things_as_they_were(
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_an_error_in_the_block_leaves_no_file(suffix: str, tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), writing_verdicts(TABLE, tmp_path / f"v{suffix}"):
+    with pytest.raises(ZeroDivisionError), writing_verdicts([TABLE], tmp_path / f"v{suffix}"):
         assert 1 / 0
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_file_is_not_there_before_the_block_has_ended(tmp_path: Path) -> None:
     path = tmp_path / "v.jsonl"
-    with writing_verdicts(TABLE, path):
+    with writing_verdicts([TABLE], path):
         assert not path.exists()
         assert [file.name.startswith(".") for file in tmp_path.iterdir()] == [True]
     assert list(tmp_path.iterdir()) == [path]

@@ -33,6 +33,7 @@ inputs = "from-file-too"
 first_day = 2026-03-03
 docs_url = "http://docs"
 keep_snapshots = 2
+upload_limit_mb = 7
 card_as_of = "turn"
 endings = ["요", "네"]
 """
@@ -43,6 +44,7 @@ FROM_FILE = Settings.model_validate(
         "first_day": dt.date(2026, 3, 3),
         "docs_url": "http://docs",
         "keep_snapshots": 2,
+        "upload_limit_mb": 7,
         "card_as_of": "turn",
         "endings": ("요", "네"),
     }

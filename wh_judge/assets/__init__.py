@@ -3,10 +3,21 @@
 from wh_judge.assets.drafts import drafts
 from wh_judge.assets.evaluations import gold_agreement, model_divergence
 from wh_judge.assets.inputs import cards, lexicon
+from wh_judge.assets.profiles import capability_profiles
 from wh_judge.assets.published import published
 from wh_judge.assets.turns import turns
 from wh_judge.assets.verdicts import verdicts
 
-ASSETS = [cards, lexicon, turns, verdicts, drafts, gold_agreement, model_divergence, published]
+ASSETS = [
+    cards,
+    lexicon,
+    turns,
+    verdicts,
+    drafts,
+    gold_agreement,
+    model_divergence,
+    capability_profiles,
+    published,
+]
 
 __all__ = ["ASSETS"]

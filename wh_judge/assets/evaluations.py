@@ -39,10 +39,9 @@ def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> E
     path, decisions = input_path(settings.inputs, table, optional=True), decisions_of(settings)
     with warehouse.connect() as connection:
         keep_decisions(connection, decisions)
-        batch = replace_table(connection, table, path, decisions)
+        batch = replace_table(connection, table, path, settings.inbox, decisions)
         agreement = measure_agreement(batch.rows, *evaluations.read_judged(connection))
         evaluations.keep(connection, "gold_agreement", agreement, context.run.run_id)
-    yield rows_accepted(batch.problems, "gold_agreement", normalised=batch.normalised)
     metadata: dict[str, Any] = {
         "labels": agreement.labels,
         "found": agreement.found,
@@ -67,7 +66,8 @@ def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> E
         }
         if agreement.kappa is not None:
             metadata["kappa"] = agreement.kappa
-    yield dg.MaterializeResult(metadata=metadata)
+    check = rows_accepted(batch.problems, "gold_agreement", normalised=batch.normalised)
+    yield dg.MaterializeResult(metadata=metadata, check_results=[check])
 
 
 @dg.asset(

@@ -10,7 +10,7 @@ from wh_judge.store.snapshot import publish
 
 
 @dg.asset(
-    deps=["verdicts", "drafts", "gold_agreement", "model_divergence"],
+    deps=["verdicts", "drafts", "gold_agreement", "model_divergence", "capability_profiles"],
     automation_condition=DEPS_UPDATED,
     group_name="publication",
     owners=OWNERS,

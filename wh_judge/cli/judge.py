@@ -1,7 +1,7 @@
 """`wh-judge judge`"""
 
 import sys
-from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 import click
@@ -30,10 +30,12 @@ def command(turns: Path, cards: Path, lexicon: Path, out: Path, rejects: Path | 
       wh-judge judge --turns turns/ --cards cards.json --lexicon lexicon.csv --out verdicts.jsonl \\
         --rejects rejects.jsonl --fail-on "금지 소재 접촉"
     """
-    from wh_judge.files import need_rows, read_log_table, rejects_of
+    from wh_judge.files import need_rows, rejects_of
     from wh_judge.ingest import TABLES, files_of, read_table
-    from wh_judge.judge import judge
+    from wh_judge.judge import Judge
     from wh_judge.outputs import check_writable, write_documents, writing_verdicts
+    from wh_judge.parts import reading_parts
+    from wh_judge.stream import Done, judge_parts
 
     taken = {file.resolve() for path in (turns, cards, lexicon) for file in files_of(path)}
     for path in filter(None, (out, rejects)):
@@ -43,24 +45,25 @@ def command(turns: Path, cards: Path, lexicon: Path, out: Path, rejects: Path | 
         taken.add(path.resolve())
     if rejects is not None and rejects.suffix.lower() == ".parquet":
         raise UserError(f"{rejects}: rejects are written as .jsonl, .json or .csv")
-    log = read_log_table(turns)
     card_rows, lexicon_rows = read_table(cards, TABLES["character_card"]), read_table(lexicon, TABLES["topic_lexicon"])
-    need_rows(turns, log.rows.num_rows, log.problems)
     need_rows(cards, card_rows.rows.num_rows, card_rows.problems)
-    judgement = judge(log.rows, card_rows.rows, lexicon_rows.rows, load_settings().rules)
-    problems = [*log.problems, *card_rows.problems, *lexicon_rows.problems]
-    documents = list(rejects_of(problems, judgement.unjudged, log))
-    with writing_verdicts(judgement.verdicts, out):
+    kernel = Judge(card_rows.rows, lexicon_rows.rows, load_settings().rules, threads=1)
+    done = Done(keep_raw=rejects is not None)
+    with reading_parts(turns) as log, writing_verdicts(map(done.verdicts_of, judge_parts(log, kernel)), out):
+        need_rows(turns, done.turns, done.problems)
+        problems = [*done.problems, *card_rows.problems, *lexicon_rows.problems]
         if rejects is not None:
-            write_documents(documents, rejects, ["table", "file", "line", "severity", "turn_id", "reason", "raw"])
-    counts = Counter(judgement.verdicts["verdict"].to_pylist())
+            columns = ["table", "file", "line", "severity", "turn_id", "reason", "raw"]
+            write_documents(rejects_of(problems, done.unjudged), rejects, columns)
+    counts, not_judged = done.counts, sum(table.num_rows for table in done.unjudged)
     for verdict in VERDICTS:
         click.echo(f"{counts[verdict]:>9}  {verdict}", err=True)
-    if judgement.unjudged.num_rows:
-        click.echo(f"{judgement.unjudged.num_rows:>9}  not judged: no card for their character", err=True)
-    for document in documents[:SHOWN]:
+    if not_judged:
+        click.echo(f"{not_judged:>9}  not judged: no card for their character", err=True)
+    for document in islice(rejects_of(problems, done.unjudged), SHOWN):
         where = document["file"] if document["line"] is None else f"{document['file']}:{document['line']}"
         click.echo(f"{document['severity']}: {where}: {document['reason']}", err=True)
-    if len(documents) > SHOWN:
-        click.echo(f"… {len(documents) - SHOWN} more; --rejects FILE keeps them all", err=True)
-    sys.exit(int(bool(documents or any(counts[verdict] for verdict in fail_on))))
+    rejected = len(problems) + not_judged
+    if rejected > SHOWN:
+        click.echo(f"… {rejected - SHOWN} more; --rejects FILE keeps them all", err=True)
+    sys.exit(int(bool(rejected or any(counts[verdict] for verdict in fail_on))))

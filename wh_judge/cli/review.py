@@ -214,14 +214,17 @@ def endings(data: str | None, as_json: bool) -> None:
 @_JSON
 def labels(out: Path | None, data: str | None, as_json: bool) -> None:
     """Show who labelled how many turns and how far each two agree; export the labels that count."""
-    from wh_judge.files import read_gold
+    from wh_judge.ingest import TABLES, input_path, read_layers
     from wh_judge.outputs import write_documents
     from wh_judge.review.effects import all_labels, labels_with
     from wh_judge.review.labels import by_labeller, pair_agreements
     from wh_judge.store.decisions import decisions_of
+    from wh_judge.store.inputs import later_named
 
-    settings = load_settings(data=data)
-    gold, decided = read_gold(settings.inputs), decisions_of(settings)
+    settings, table = load_settings(data=data), TABLES["gold_label"]
+    path = input_path(settings.inputs, table, optional=True)
+    gold = read_layers(path, later_named(settings.inbox, table), table).rows.to_pylist()
+    decided = decisions_of(settings)
     given = all_labels(gold, decided)
     counts, pairs = {name: len(rows) for name, rows in by_labeller(given).items()}, pair_agreements(given)
     if out is not None:

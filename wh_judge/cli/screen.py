@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import re
 import secrets
 import socket
 
@@ -49,7 +50,7 @@ def command(host: str, port: int, names: tuple[str, ...], data: str | None) -> N
 
     settings = load_settings(data=data)
     local = _is_loopback(host)
-    token = None if local else os.environ.get(TOKEN) or secrets.token_urlsafe(24)
+    token = None if local else _token()
     hosts = (*LOOPBACK, *(name.lower() for name in names), *(() if local else (host,)))
     listener = _listen(host, port)
     address = f"http://{_shown(host)}:{listener.getsockname()[1]}/"
@@ -57,6 +58,13 @@ def command(host: str, port: int, names: tuple[str, ...], data: str | None) -> N
     app = create_app(settings, Access(hosts, token))
     config = uvicorn.Config(app, log_level="warning", server_header=False, date_header=False, timeout_keep_alive=20)
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def _token() -> str:
+    token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
+    if not re.fullmatch(r"[\w.~-]+", token, re.ASCII):
+        raise UserError(f"{TOKEN}: is no token; take letters, digits and . _ ~ - alone")
+    return token
 
 
 def _is_loopback(host: str) -> bool:
@@ -76,6 +84,8 @@ def _listen(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        # Who opens the address as soon as it is printed waits, and is not turned away.
+        listener.listen()
     except OSError as error:
         listener.close()
         raise UserError(f"{host}:{port}: cannot be listened at: {error.strerror}; give another --port") from None

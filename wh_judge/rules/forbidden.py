@@ -26,6 +26,11 @@ class Touch:
     """Lexicon rows of forbidden topics whose term stands in the reply."""
 
 
+HEAD = 4
+"""Characters of a term that the automaton looks for; the rest is compared where they stand. An automaton of whole terms
+takes time and memory by all their characters: a minute for 100,000 terms of 200."""
+
+
 class Lexicon:
     """The topic lexicon, in order, ready to look for all its terms in one reply."""
 
@@ -34,15 +39,21 @@ class Lexicon:
         self._positions: dict[str, list[int]] = {}
         for position, row in enumerate(self.rows):
             self._positions.setdefault(row.term, []).append(position)
-        self._terms = list(self._positions)
-        self._automaton = ahocorasick_rs.AhoCorasick(self._terms) if self._terms else None
+        self._heads: dict[str, set[int]] = {}
+        """The lengths of the terms that begin with each head."""
+        for term in self._positions:
+            self._heads.setdefault(term[:HEAD], set()).add(len(term))
+        self._head_list = list(self._heads)
+        self._automaton = ahocorasick_rs.AhoCorasick(self._head_list) if self._heads else None
 
     def hits(self, reply: str) -> list[int]:
         """Positions of the rows whose term is a literal substring of the reply, ascending."""
         if self._automaton is None:
             return []
-        found = {match[0] for match in self._automaton.find_matches_as_indexes(reply, overlapping=True)}
-        return sorted(position for term in found for position in self._positions[self._terms[term]])
+        found: set[str] = set()
+        for head, start, _ in self._automaton.find_matches_as_indexes(reply, overlapping=True):
+            found.update(reply[start : start + length] for length in self._heads[self._head_list[head]])
+        return sorted(position for term in found for position in self._positions.get(term, ()))
 
 
 def find(turn: ChatTurn, card: CharacterCard, lexicon: Lexicon) -> Touch | None:
@@ -57,46 +68,83 @@ def find(turn: ChatTurn, card: CharacterCard, lexicon: Lexicon) -> Touch | None:
 
 
 def find_hits(replies: pa.Array | pa.ChunkedArray, terms: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Which terms stand in which replies, for all replies in one pass over their bytes.
+    """Which terms stand in which replies: `Terms.hits` for terms that are looked for once."""
+    return Terms(terms).hits(replies)
 
-    Arrow keeps the replies of a column end to end in one buffer, so one Aho-Corasick pass over it finds every term;
-    what reaches across the border of two replies is dropped. UTF-8 lets no term match inside another character.
 
-    Args:
-        replies: n texts; nulls match nothing.
-        terms: distinct non-empty texts.
+class Terms:
+    """Distinct non-empty texts, ready to be looked for in any number of replies. Threads may share it."""
 
-    Returns:
-        Two integer arrays of one length: reply index and term index, each pair once, in ascending order.
-    """
-    nothing = np.empty(0, dtype=np.int64)
-    if not terms or not len(replies):
-        return nothing, nothing
-    automaton = ahocorasick_rs.BytesAhoCorasick([term.encode() for term in terms])
-    replies = pc.fill_null(replies, "").cast(pa.large_string())
-    if isinstance(replies, pa.ChunkedArray):
-        replies = replies.combine_chunks()
-    offsets = np.frombuffer(replies.buffers()[1], dtype=np.int64)[replies.offset : replies.offset + len(replies) + 1]
-    data = replies.buffers()[2]
-    if data is None:
-        return nothing, nothing
-    text = np.frombuffer(data, dtype=np.uint8)
-    pairs: list[np.ndarray] = []
-    first = 0
-    while first < len(replies):
-        # A window of whole replies bounds the list of matches, however common a term is.
-        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + WINDOW_BYTES, side="right")) - 1)
-        window = text[offsets[first] : offsets[last]]
-        matches = np.array(automaton.find_matches_as_indexes(window.data, overlapping=True), dtype=np.int64).reshape(
-            -1, 3
-        )
-        starts, ends = matches[:, 1] + offsets[first], matches[:, 2] + offsets[first]
-        reply = np.searchsorted(offsets, starts, side="right") - 1
-        inside = ends <= offsets[reply + 1]
-        pairs.append(np.unique(reply[inside] * len(terms) + matches[inside, 0]))
-        first = last
-    codes = np.concatenate(pairs)
-    return codes // len(terms), codes % len(terms)
+    def __init__(self, terms: Sequence[str]) -> None:
+        self.terms = list(terms)
+        self._heads: dict[bytes, dict[int, dict[bytes, int]]] = {}
+        """The places of the terms by head, by length in bytes, by term, all in UTF-8."""
+        for place, term in enumerate(self.terms):
+            whole = term.encode()
+            self._heads.setdefault(term[:HEAD].encode(), {}).setdefault(len(whole), {})[whole] = place
+        self._lengths = list(self._heads.values())
+        self._automaton = ahocorasick_rs.BytesAhoCorasick(list(self._heads))
+        # Where a head is all of its only term, a match needs no look.
+        self._only = np.full(len(self._heads), -1, dtype=np.int64)
+        for number, (head, lengths) in enumerate(self._heads.items()):
+            if lengths.keys() == {len(head)}:
+                self._only[number] = lengths[len(head)][head]
+
+    def hits(self, replies: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+        """Which terms stand in which replies, for all replies in one pass over their bytes.
+
+        Arrow keeps the replies of a column end to end in one buffer, so one Aho-Corasick pass over it finds every head
+        of a term; what reaches across the border of two replies is dropped. UTF-8 lets no term match inside another
+        character.
+
+        Args:
+            replies: n texts; nulls match nothing.
+
+        Returns:
+            Two integer arrays of one length: reply index and term index, each pair once, in ascending order.
+        """
+        nothing, count = np.empty(0, dtype=np.int64), len(self.terms)
+        if not count or not len(replies):
+            return nothing, nothing
+        replies = pc.fill_null(replies, "").cast(pa.large_string())
+        if isinstance(replies, pa.ChunkedArray):
+            replies = replies.combine_chunks()
+        offsets = np.frombuffer(replies.buffers()[1], dtype=np.int64)[
+            replies.offset : replies.offset + len(replies) + 1
+        ]
+        data = replies.buffers()[2]
+        if data is None:
+            return nothing, nothing
+        text = np.frombuffer(data, dtype=np.uint8)
+        pairs: list[np.ndarray] = []
+        first = 0
+        while first < len(replies):
+            # A window of whole replies bounds the list of matches, however common a term is.
+            last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + WINDOW_BYTES, side="right")) - 1)
+            starts, ends, term = self._find(text[offsets[first] : offsets[last]])
+            reply = np.searchsorted(offsets, starts + offsets[first], side="right") - 1
+            inside = ends + offsets[first] <= offsets[reply + 1]
+            pairs.append(np.unique(reply[inside] * count + term[inside]))
+            first = last
+        codes = np.concatenate(pairs)
+        return codes // count, codes % count
+
+    def _find(self, text: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of every place where a term stands in the bytes: its start, its end and the place of the term."""
+        found = self._automaton.find_matches_as_indexes(text.data, overlapping=True)
+        head, start, end = np.array(found, dtype=np.int64).reshape(-1, 3).T
+        term = self._only[head]
+        direct = term >= 0
+        looked = [
+            (at, at + length, place)
+            for number, at in zip(head[~direct].tolist(), start[~direct].tolist(), strict=True)
+            for length, places in self._lengths[number].items()
+            if (place := places.get(text[at : at + length].tobytes())) is not None
+        ]
+        more = np.array(looked, dtype=np.int64).reshape(-1, 3).T
+        pairs = zip((start[direct], end[direct], term[direct]), more, strict=True)
+        starts, ends, places = (np.concatenate(pair) for pair in pairs)
+        return starts, ends, places
 
 
 WINDOW_BYTES = 8 << 20

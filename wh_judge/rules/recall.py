@@ -53,7 +53,7 @@ def find(turn: ChatTurn, card: CharacterCard, mentions: Mapping[tuple[str, str],
 
 RECALL_SQL = """
 CREATE TEMP TABLE asked AS
-SELECT turn.n, turn.session_id, turn.turn_id, turn.reply_text, row.role, row.entity, ordinal
+SELECT turn.n, turn.session_id, turn.character_id, turn.turn_id, turn.reply_text, row.role, row.entity, ordinal
 FROM turn JOIN (SELECT character_id, unnest(entity_roles) AS row, generate_subscripts(entity_roles, 1) AS ordinal
                 FROM card) AS role USING (character_id)
 WHERE user_asked_recall AND contains(user_message, row.role);
@@ -74,15 +74,16 @@ FROM (SELECT asked.n, asked.ordinal, CASE
           WHEN is_blank(asked.reply_text) IS NOT FALSE OR contains(asked.reply_text, asked.entity) THEN NULL
           WHEN (length(source.turn_id), source.turn_id) < (length(asked.turn_id), asked.turn_id)
           THEN {'role': asked.role, 'target': asked.entity, 'turn_id': source.turn_id,
-                'reply_text': source.reply_text} END AS found
-      FROM asked LEFT JOIN mention USING (session_id, entity))
+                'reply_text': source.reply_text, 'is_canon': canon.entity IS NOT NULL} END AS found
+      FROM asked LEFT JOIN mention USING (session_id, entity)
+      LEFT JOIN canon ON canon.character_id = asked.character_id AND canon.entity = asked.entity)
 GROUP BY n
 """
 """`recall` (n, role_found, found): the set-based form of `find` for the turns in whose message a role was found.
 
 Only the first mention of an entity in a session matters: where it lies before the turn it is the source, and where it
 does not, none does. So the work grows with the turns and not with their square. `arg_min` skips NULLs.
-Reads `turn`, `card` and `earlier`.
+Reads `turn`, `card`, `earlier` and the `canon` of `wh_judge.rules.canon`.
 """
 
 
@@ -107,8 +108,7 @@ EVIDENCE_SQL = """
  cite('chat_turn', turn_id, 'user_message', user_message),
  cite('character_card', character_id, 'entity_roles', found.role),
  cite('character_card', character_id,
-      CASE WHEN list_contains(canon_entities, recall_target) THEN 'canon_entities' ELSE 'entity_roles' END,
-      recall_target),
+      CASE WHEN found.is_canon THEN 'canon_entities' ELSE 'entity_roles' END, recall_target),
  cite('chat_turn', recall_source_turn, 'turn_id', recall_source_turn),
  cite('chat_turn', recall_source_turn, 'reply_text', found.reply_text),
  cite('chat_turn', turn_id, 'reply_text', reply_text)]

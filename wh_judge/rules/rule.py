@@ -1,8 +1,9 @@
 """What a rule is: its documentation, its reference in plain Python and its set-based form, side by side.
 
 The reference judges one turn and is written to be read; the validations recompute with it. The set-based form is SQL
-over columns of the kernel (`wh_judge.judge`): the turn's columns, and the card's as `card_honorific_rule`,
-`card_first_person`, `canon_entities`, `forbidden_topics` and `entity_roles`. A property test holds the two together.
+over columns of the kernel (`wh_judge.judge`): the turn's columns, the card's as `card_honorific_rule`,
+`card_first_person`, `canon_first` (its first name) and `canon_count`, and those of the tables that the rules make. No
+list of a card is among them: it would be copied for every turn. A property test holds the two together.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

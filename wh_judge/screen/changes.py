@@ -7,31 +7,30 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from wh_judge.causes import DECIDED
-from wh_judge.screen.errors import PageError
+from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
-from wh_judge.screen.listing import run_time, runs
+from wh_judge.screen.listing import Places, run_time, runs_offered
 from wh_judge.screen.render import render
 from wh_judge.screen.snapshots import Snapshot
 
 CHANGE_ROWS = 50
 CAUSES_SHOWN = 20
 
-_NET = """
+_STEP = """
 WITH step AS (
-    SELECT * FROM verdict_change
+    SELECT rowid AS place, * FROM verdict_change
     WHERE ($since::TIMESTAMPTZ IS NULL OR changed_at > $since) AND ($until::TIMESTAMPTZ IS NULL OR changed_at <= $until)
-), net AS (
-    SELECT turn_id, max(day) AS day, max(changed_at) AS changed_at, arg_max(run_id, changed_at) AS run_id,
-           list(verdict_before ORDER BY changed_at)[1] AS verdict_before,
-           list(verdict_after ORDER BY changed_at)[-1] AS verdict_after,
-           list(fields_before::VARCHAR ORDER BY changed_at)[1] AS fields_before,
-           list(fields_after::VARCHAR ORDER BY changed_at)[-1] AS fields_after,
-           list_distinct(flatten(list(cells ORDER BY changed_at))) AS cells,
-           count(*) AS steps
-    FROM step GROUP BY turn_id HAVING fields_before IS DISTINCT FROM fields_after
 )
 """
-"""What is left of the changes between two moments: a turn that is again as it was has not changed."""
+_NET = f"""{_STEP}, net AS (
+    SELECT turn_id, max(place)::INTEGER AS place,
+           nullif(arg_min(coalesce(verdict_before, ''), place), '') AS verdict_before,
+           nullif(arg_max(coalesce(verdict_after, ''), place), '') AS verdict_after
+    FROM step GROUP BY turn_id HAVING arg_min(fields_before, place) <> arg_max(fields_after, place)
+)
+"""
+"""What is left of the changes between two moments: a turn that is again as it was has not changed. A snapshot has the
+changes in the order in which they came about."""
 
 
 class Difference(NamedTuple):
@@ -42,6 +41,14 @@ class Difference(NamedTuple):
     after: Any
 
 
+class Overview(NamedTuple):
+    """How many turns changed from which verdict to which and by which cells, and where they lie in `verdict_change`."""
+
+    pairs: list[dict[str, Any]]
+    causes: list[dict[str, Any]]
+    places: Places
+
+
 def page(request: Request, snapshot: Snapshot) -> Response:
     """The turns that are not as they were, each with its verdicts and the cells that did it."""
     since, until = (request.query_params.get(name, "") for name in ("since", "until"))
@@ -50,13 +57,19 @@ def page(request: Request, snapshot: Snapshot) -> Response:
     if moments["since"] and moments["until"] and moments["since"] > moments["until"]:
         raise PageError(400, "앞 실행이 뒤 실행보다 늦습니다.", "두 실행을 바꾸어 고르세요.")
     overview = snapshot.cached(("changes", since, until), lambda: _overview(snapshot, moments))
-    pages = max(1, -(-overview["turns"] // CHANGE_ROWS))
-    if number > pages:
-        raise PageError(404, f"{number}쪽은 없습니다. {pages}쪽까지 있습니다.", "앞 쪽에서 다시 고르세요.")
+    pages = max(1, -(-len(overview.places) // CHANGE_ROWS))
+    check_page(number, pages)
+    start = (number - 1) * CHANGE_ROWS
     rows = snapshot.rows(
-        f"""{_NET} SELECT * FROM net ORDER BY changed_at DESC, length(turn_id), turn_id
-            LIMIT {CHANGE_ROWS} OFFSET {(number - 1) * CHANGE_ROWS}""",
-        moments,
+        f"""{_STEP} SELECT turn_id, max(day) AS day, max(changed_at) AS changed_at, arg_max(run_id, place) AS run_id,
+                list(verdict_before ORDER BY place)[1] AS verdict_before,
+                list(verdict_after ORDER BY place)[-1] AS verdict_after,
+                arg_min(fields_before, place) AS fields_before, arg_max(fields_after, place) AS fields_after,
+                list_distinct(flatten(list(cells ORDER BY place))) AS cells
+            FROM step WHERE turn_id IN (
+                SELECT turn_id FROM verdict_change JOIN (SELECT unnest($wanted::BIGINT[]) AS wanted) ON rowid = wanted)
+            GROUP BY turn_id ORDER BY max(place) DESC""",
+        moments | {"wanted": overview.places[start : start + CHANGE_ROWS].tolist()},
     )
     return render(
         request,
@@ -66,7 +79,7 @@ def page(request: Request, snapshot: Snapshot) -> Response:
         until=until,
         overview=overview,
         rows=[told(row) for row in rows],
-        runs=runs(snapshot),
+        runs=runs_offered(snapshot, since, until),
         number=number,
         last_page=pages,
     )
@@ -90,16 +103,17 @@ def _moment(snapshot: Snapshot, run_id: str) -> Any:
     return moment
 
 
-def _overview(snapshot: Snapshot, moments: dict[str, Any]) -> dict[str, Any]:
-    """How many turns changed, from which verdict to which, and by which cells."""
+def _overview(snapshot: Snapshot, moments: dict[str, Any]) -> Overview:
     pairs = snapshot.rows(
         f"""{_NET} SELECT verdict_before, verdict_after, count(*) AS turns FROM net GROUP BY ALL
             ORDER BY turns DESC, verdict_before, verdict_after""",
         moments,
     )
     causes = snapshot.rows(
-        f"""{_NET} SELECT cell, count(*) AS turns FROM (SELECT unnest(cells) AS cell FROM net) GROUP BY cell
+        f"""{_NET} SELECT cell, count(DISTINCT turn_id) AS turns
+            FROM (SELECT turn_id, unnest(cells) AS cell FROM step SEMI JOIN net USING (turn_id)) GROUP BY cell
             ORDER BY turns DESC, cell LIMIT {CAUSES_SHOWN}""",
         moments,
     )
-    return {"turns": sum(pair["turns"] for pair in pairs), "pairs": pairs, "causes": causes}
+    places = snapshot.columns(f"{_NET} SELECT place FROM net ORDER BY place DESC", moments)["place"]
+    return Overview(pairs, causes, places)

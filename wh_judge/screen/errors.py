@@ -19,15 +19,30 @@ class PageError(Exception):
         self.status, self.what, self.remedy = status, what, remedy
 
 
+def check_page(number: int, pages: int) -> None:
+    """Refuse a page behind the last.
+
+    Raises:
+        PageError: there are fewer pages.
+    """
+    if number > pages:
+        raise PageError(404, f"{number}쪽은 없습니다. {pages}쪽까지 있습니다.", "앞 쪽에서 다시 고르세요.")
+
+
 def error_response(scope: Scope, status: int, what: str, remedy: str) -> Response:
     """The error as JSON where a machine asked, else as a page.
 
     The JSON shape is `{"error": {"status": 404, "title": "Not Found", "what": "...", "remedy": "..."}}`.
     """
     title = HTTPStatus(status).phrase
-    accepts = Headers(scope=scope).get("accept", "")
-    if scope["path"].endswith(_MACHINE) or ("application/json" in accepts and "text/html" not in accepts):
+    if for_machine(scope):
         document = {"error": {"status": status, "title": title, "what": what, "remedy": remedy}}
         return JSONResponse(document, status_code=status)
     page = ENVIRONMENT.get_template("error.html").render(status=status, what=what, remedy=remedy)
     return HTMLResponse(page, status_code=status)
+
+
+def for_machine(scope: Scope) -> bool:
+    """Whether a program asks, and not a person with a browser."""
+    accepts = Headers(scope=scope).get("accept", "")
+    return scope["path"].endswith(_MACHINE) or ("application/json" in accepts and "text/html" not in accepts)

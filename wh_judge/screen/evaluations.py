@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from wh_judge.model import VERDICTS
-from wh_judge.screen.errors import PageError
+from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
 from wh_judge.screen.render import checks, render
 from wh_judge.screen.snapshots import Snapshot
@@ -45,6 +45,7 @@ def checks_page(request: Request, snapshot: Snapshot) -> Response:
     if code:
         counted = next(entry for entry in checks(snapshot) if entry["code"] == code)
         pages = max(1, -(-(counted["failed"] or 0) // FAILED_ROWS))
+        check_page(number, pages)
         skip = (number - 1) * FAILED_ROWS
         failed = snapshot.rows(
             f"""SELECT day, turn_id, reason, run_id FROM failed_row WHERE code = $code
@@ -71,27 +72,46 @@ def models_page(request: Request, snapshot: Snapshot) -> Response:
     models = found["document"]["models"] if found else []
     prompts = snapshot.cached("prompts", lambda: _parted(snapshot, models)) if models else []
     pages = max(1, -(-len(prompts) // PROMPT_ROWS))
+    check_page(number, pages)
     start = (number - 1) * PROMPT_ROWS
     return render(
         request,
         snapshot,
         "models.html",
         found=found,
-        prompts=prompts[start : start + PROMPT_ROWS],
+        prompts=_answers(snapshot, models, prompts[start : start + PROMPT_ROWS]),
         parted=len(prompts),
         number=number,
         last_page=pages,
     )
 
 
-def _parted(snapshot: Snapshot, models: list[str]) -> list[dict[str, Any]]:
-    """Prompts whose answers have different verdicts, each with the verdicts by model, those of many first."""
-    return snapshot.rows(
-        """SELECT prompt_id, map_from_entries(list((model_id, verdict) ORDER BY model_id)) AS verdicts
-           FROM (SELECT prompt_id, model_id, arg_min(verdict, (length(turn_id), turn_id)) AS verdict
-                 FROM verdict JOIN chat_turn USING (turn_id, model_id)
-                 WHERE prompt_id IS NOT NULL AND list_contains($models, model_id) GROUP BY ALL)
-           GROUP BY prompt_id HAVING count(DISTINCT verdict) > 1
-           ORDER BY count(DISTINCT verdict) DESC, length(prompt_id), prompt_id""",
+_ANSWER = """
+SELECT prompt_id, model_id, arg_min(verdict, (length(turn_id), turn_id)) AS verdict
+FROM verdict JOIN (SELECT turn_id, prompt_id FROM chat_turn WHERE {those}) USING (turn_id)
+WHERE list_contains($models, model_id) GROUP BY ALL
+"""
+"""Of several answers of a model to one prompt the first counts."""
+
+
+def _parted(snapshot: Snapshot, models: list[str]) -> list[str]:
+    """Prompts whose answers have different verdicts, those of many first."""
+    rows = snapshot.rows(
+        f"""SELECT prompt_id FROM ({_ANSWER.format(those="prompt_id IS NOT NULL")})
+            GROUP BY prompt_id HAVING count(DISTINCT verdict) > 1
+            ORDER BY count(DISTINCT verdict) DESC, length(prompt_id), prompt_id""",
         {"models": models},
     )
+    return [row["prompt_id"] for row in rows]
+
+
+def _answers(snapshot: Snapshot, models: list[str], prompts: list[str]) -> list[dict[str, Any]]:
+    """The verdicts on the answers to these prompts, by model."""
+    rows = snapshot.rows(
+        _ANSWER.format(those="prompt_id IN (SELECT unnest($prompts::VARCHAR[]))"),
+        {"models": models, "prompts": prompts},
+    )
+    found: dict[str, dict[str, str]] = {prompt: {} for prompt in prompts}
+    for row in rows:
+        found[row["prompt_id"]][row["model_id"]] = row["verdict"]
+    return [{"prompt_id": prompt, "verdicts": verdicts} for prompt, verdicts in found.items()]

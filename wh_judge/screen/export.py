@@ -3,23 +3,26 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from itertools import chain, islice
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from wh_judge.model import VERDICT_SCHEMA, Verdict, verdict_document, verdict_from_record
 from wh_judge.screen.errors import PageError
 from wh_judge.screen.filters import Filter
 from wh_judge.screen.listing import narrowed
 from wh_judge.screen.snapshots import Snapshot, Snapshots
+from wh_judge.screen.static_pages import NOTHING_PUBLISHED
 from wh_judge.screen.verdicts import checked_filter
 from wh_judge.store.schema import names
 
 BATCH = 1_000
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What a spreadsheet takes for the beginning of a formula, in full width too."""
 
 Documents = Iterator[dict[str, Any]]
 
@@ -34,22 +37,40 @@ def page(request: Request) -> Response:
         raise PageError(404, f".{suffix} 형식은 없습니다.", "csv, jsonl, json 가운데 하나를 고르세요.")
     media_type, write = FORMATS[suffix]
     snapshots: Snapshots = request.app.state.snapshots
-    with snapshots.read() as snapshot:
-        if snapshot is None:
-            raise PageError(404, "아직 공개된 판정이 없습니다.", "`wh-judge run`을 먼저 실행하세요.")
-        filter_ = checked_filter(request, snapshot)
-    return StreamingResponse(
-        _lines(snapshots, filter_, write),
+    pieces = _pieces(request, snapshots, write)
+    # What cannot be answered shows before anything is sent.
+    first = next(pieces, "")
+    return _Download(
+        first,
+        pieces,
         media_type=media_type,
         headers={"Content-Disposition": f'attachment; filename="verdicts.{suffix}"'},
     )
 
 
-def _lines(snapshots: Snapshots, filter_: Filter, write: Callable[[Documents], Iterator[str]]) -> Iterator[str]:
+class _Download(StreamingResponse):
+    """A file that lets go of what it reads however it ends: sent to its end, or left by its reader."""
+
+    def __init__(self, first: str, rest: Generator[str], media_type: str, headers: dict[str, str]) -> None:
+        super().__init__(chain([first], rest), media_type=media_type, headers=headers)
+        self._rest = rest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._rest.close()
+
+
+def _pieces(request: Request, snapshots: Snapshots, write: Callable[[Documents], Iterator[str]]) -> Generator[str]:
     """The file in pieces. The snapshot is held here, since a response is sent after its handler is done."""
     with snapshots.read() as snapshot:
-        assert snapshot is not None
-        yield from write(_documents(snapshot, filter_))
+        if snapshot is None:
+            raise PageError(503, NOTHING_PUBLISHED, "`wh-judge run`을 먼저 실행하세요.")
+        filter_ = checked_filter(request, snapshot)
+        lines = write(_documents(snapshot, filter_))
+        while piece := "".join(islice(lines, BATCH)):
+            yield piece
 
 
 def _documents(snapshot: Snapshot, filter_: Filter) -> Documents:

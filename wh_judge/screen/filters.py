@@ -48,12 +48,8 @@ class Filter:
         """The fields that are set, but for the verdict, which is the group."""
         return [field.name for field in fields(self) if field.name != "verdict" and getattr(self, field.name)]
 
-    def where(self, changed_after: dt.datetime | None) -> tuple[str, dict[str, Any]]:
-        """A condition on a table with the columns that every turn has, and its parameters.
-
-        Args:
-            changed_after: when the run `since` was done.
-        """
+    def where(self) -> tuple[str, dict[str, Any]]:
+        """A condition on a table with the columns that every turn has, and its parameters."""
         conditions, values = ["true"], {}
         for column, name in _EQUAL.items():
             if value := getattr(self, name):
@@ -63,23 +59,32 @@ class Filter:
             if value := getattr(self, name):
                 conditions.append(f"day {comparison} ${name}::DATE")
                 values[name] = value
-        if self.since:
-            conditions.append("turn_id IN (SELECT turn_id FROM verdict_change WHERE changed_at > $changed_after)")
-            values["changed_after"] = changed_after
-        if self.q:
-            conditions.append(
-                "turn_id IN (SELECT turn_id FROM chat_turn WHERE turn_id = $q OR contains(reply_text, $q)"
-                " OR contains(user_message, $q))"
-            )
-            values["q"] = self.q
         return " AND ".join(conditions), values
+
+    def wanted(self, changed_after: dt.datetime | None) -> tuple[str, dict[str, Any]]:
+        """A query for the turns that changed, or that have the text; "" where neither is asked for.
+
+        Args:
+            changed_after: when the run `since` was done.
+        """
+        changed = "SELECT turn_id FROM verdict_change WHERE changed_at > $changed_after"
+        values: dict[str, Any] = {"changed_after": changed_after} if self.since else {}
+        if not self.q:
+            return changed if self.since else "", values
+        has_text = "(turn_id = $q OR contains(reply_text, $q) OR contains(user_message, $q))"
+        # What else is asked for of a turn leaves fewer texts to be read.
+        where, equal = self.where()
+        also = f" AND turn_id IN ({changed})" if self.since else ""
+        return f"SELECT turn_id FROM chat_turn WHERE {where}{also} AND {has_text}", values | equal | {"q": self.q}
 
     def skipped_where(self) -> tuple[str, dict[str, Any]]:
         """The condition on skipped comparisons, which only verdicts have."""
         if not self.skipped:
             return "true", {}
-        codes = list(SKIPS) if self.skipped == ANY_SKIPPED else [self.skipped]
-        return "list_has_any(notes, $codes::VARCHAR[])", {"codes": codes}
+        # What was skipped is always told in the hedge, which is quicker to look at.
+        if self.skipped == ANY_SKIPPED:
+            return "hedge IS NOT NULL AND list_has_any(notes, $codes::VARCHAR[])", {"codes": list(SKIPS)}
+        return "hedge IS NOT NULL AND list_contains(notes, $code)", {"code": self.skipped}
 
 
 _EQUAL = {"character_id": "character", "model_id": "model", "session_id": "session"}
@@ -91,25 +96,29 @@ def read_filter(query: Mapping[str, str]) -> Filter:
     Raises:
         UserError: a parameter has a value that it cannot have.
     """
-    given = {field.name: nfc(query.get(field.name, "")).strip() for field in fields(Filter)}
+    # What people type may have blanks around it; what a list offers, such as a model_id, is taken to the letter.
+    given = {field.name: nfc(query.get(field.name, "")) for field in fields(Filter)}
+    given |= {name: given[name].strip() for name in _TYPED}
     if day := query.get("day", "").strip():
         given["first"] = given["last"] = day
+    for name in ("first", "last"):
+        given[name] = _day(name, given[name]) if given[name] else ""
     found = Filter(**given)
     if found.verdict and found.verdict not in GROUPS:
         raise UserError(f"verdict={found.verdict}: 판정 값이 아닙니다. {' · '.join(GROUPS)} 가운데 하나를 고르세요.")
     if found.skipped not in ("", ANY_SKIPPED, *SKIPS):
         raise UserError(f"skipped={found.skipped}: 건너뛴 대조의 이름이 아닙니다. 목록에서 고르세요.")
-    for name in ("first", "last"):
-        if value := getattr(found, name):
-            _check_day(name, value)
     if len(found.q) > TEXT_LIMIT:
         raise UserError(f"q: 찾는 글은 {TEXT_LIMIT}자까지입니다. 줄여서 다시 찾으세요.")
     return found
 
 
-def _check_day(name: str, value: str) -> None:
+_TYPED = ("first", "last", "q")
+
+
+def _day(name: str, value: str) -> str:
     try:
-        dt.date.fromisoformat(value)
+        return dt.date.fromisoformat(value).isoformat()
     except ValueError:
         raise UserError(f"{name}={value}: 날짜가 아닙니다. 2026-09-01처럼 쓰세요.") from None
 

@@ -1,6 +1,7 @@
 """What stands before every page: which hosts it answers to, who may send, and what a browser may do with an answer."""
 
 import hmac
+import re
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -53,7 +54,8 @@ class Guard:
                 out = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     out[name] = value
-                out.setdefault("Cache-Control", "no-store")
+                # A style sheet is asked for again, and mostly not sent again; what an error says is not kept.
+                out.setdefault("Cache-Control", "no-cache" if "etag" in out else "no-store")
             await send(message)
 
         refusal = self._refusal(scope, headers)
@@ -109,9 +111,11 @@ def _cookie(headers: Headers) -> str:
 
 
 def _without_port(host: str) -> str:
-    if host.startswith("["):
-        return host.partition("]")[0].lower() + "]"
-    return host.partition(":")[0].lower()
+    found = _HOST.fullmatch(host)
+    return found[1].lower() if found else ""
+
+
+_HOST = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::\d*)?")
 
 
 def _same_origin(headers: Headers) -> bool:

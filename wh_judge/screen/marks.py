@@ -1,13 +1,15 @@
 """Which words of a text decided: pure, for a text that may be anything."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from wh_judge.text import SENTENCE_ENDS
+from wh_judge.rules import RuleSettings
+from wh_judge.text import SENTENCE_ENDS, without_trailing
 
-Kind = Literal["polite", "plain", "name", "term", "target"]
-"""A polite ending, a last word without one, a name that the card lacks, a lexicon term, the name asked for."""
+Kind = Literal["polite", "plain", "name", "term", "target", "role"]
+"""A polite ending, a last word without one, a name that the card lacks, a lexicon term, the name asked for, and the
+word that the user asked with."""
 
 BY_ENDINGS = ("설정대로 말함", "말투 어긋남")
 """Verdicts that rest on how the sentences end."""
@@ -30,15 +32,18 @@ class Span(NamedTuple):
     kind: Kind
 
 
-def ending_spans(text: str, endings: Sequence[str]) -> list[Span]:
-    """The last word of each sentence: the polite ending of it, or all of it where it has none."""
+def ending_spans(text: str, settings: RuleSettings) -> list[Span]:
+    """The last word of each sentence: the polite ending of it, or all of it where it has none.
+
+    What trails an ending is passed over where the judge passes over it.
+    """
     spans = []
     for piece in _PIECE.finditer(text):
-        sentence = piece[0].rstrip()
+        sentence = without_trailing(piece[0]) if settings.ignore_trailing else piece[0].rstrip()
         if not sentence:
             continue
         end = piece.start() + len(sentence)
-        found = max((ending for ending in endings if sentence.endswith(ending)), key=len, default=None)
+        found = max((ending for ending in settings.endings if sentence.endswith(ending)), key=len, default=None)
         last_word = sentence.rsplit(maxsplit=1)[-1]
         spans.append(Span(end - len(found), end, "polite") if found else Span(end - len(last_word), end, "plain"))
     return spans
@@ -52,11 +57,12 @@ def word_spans(text: str, words: Iterable[str], kind: Kind) -> list[Span]:
 
 
 def marked(text: str, spans: Iterable[Span]) -> list[Piece]:
-    """The text in pieces that join to it again. Of spans that overlap the one that comes first in `spans` counts."""
+    """The text in pieces that join to it again. Of spans that overlap the one that comes first in `spans` counts,
+    and an empty one marks nothing."""
     kept: list[Span] = []
     taken = bytearray(len(text))
     for span in spans:
-        if not any(taken[span.start : span.end]):
+        if span.start < span.end and not any(taken[span.start : span.end]):
             taken[span.start : span.end] = b"\1" * (span.end - span.start)
             kept.append(span)
     pieces, place = [], 0
@@ -68,12 +74,12 @@ def marked(text: str, spans: Iterable[Span]) -> list[Piece]:
     return [*pieces, Piece(text[place:], None)] if place < len(text) else pieces
 
 
-def reply_spans(text: str, verdict: dict[str, object], endings: Sequence[str]) -> list[Span]:
+def reply_spans(text: str, verdict: Mapping[str, object], settings: RuleSettings) -> list[Span]:
     """What in a reply bears on its verdict: the term, the names outside the card, the name asked for, the endings."""
     names = verdict["off_canon_entities"]
     spans = word_spans(text, [str(verdict["touched_term"] or "")], "term")
     spans += word_spans(text, map(str, names) if isinstance(names, list) else [], "name")
     spans += word_spans(text, [str(verdict["recall_target"] or "")], "target")
     if verdict["verdict"] in BY_ENDINGS:
-        spans += ending_spans(text, endings)
+        spans += ending_spans(text, settings)
     return spans

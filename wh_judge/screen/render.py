@@ -10,9 +10,11 @@ from starlette.responses import HTMLResponse
 from wh_judge import __version__
 from wh_judge.screen import words
 from wh_judge.screen.filters import SKIPS, Filter
-from wh_judge.screen.listing import SHOWN_TEXT
+from wh_judge.screen.listing import MOST_CHOICES, SHOWN_TEXT
 from wh_judge.screen.marks import marked, reply_spans, word_spans
+from wh_judge.screen.reasons import korean
 from wh_judge.screen.snapshots import Snapshot
+from wh_judge.store.versions import settings_of
 from wh_judge.validations import VALIDATIONS
 
 PAGES = (
@@ -20,6 +22,7 @@ PAGES = (
     ("/grading", "자가채점"),
     ("/checks", "검증 항목"),
     ("/models", "모델"),
+    ("/profiles", "역량"),
     ("/changes", "바뀐 판정"),
     ("/notes", "검증 노트"),
     ("/example", "예시 대화"),
@@ -36,9 +39,12 @@ ENVIRONMENT.globals |= {
     "classes": words.CLASSES,
     "kinds": words.KINDS,
     "shown_text": SHOWN_TEXT,
+    "most_choices": MOST_CHOICES,
 }
+ENVIRONMENT.filters["korean"] = korean
 ENVIRONMENT.filters |= {
-    name: getattr(words, name) for name in ("visible", "moment", "day", "number", "percent", "decimal", "p_value")
+    name: getattr(words, name)
+    for name in ("visible", "breakable", "moment", "day", "number", "percent", "decimal", "p_value")
 } | {"query": lambda value: Filter(**value).query()}
 
 
@@ -77,14 +83,15 @@ def shown(record: Mapping[str, Any]) -> dict[str, Any]:
     row = {"verdict": None} | dict(record)
     text = row["reply_text"] or ""
     if row["verdict"]:
-        row["reply"] = marked(text, reply_spans(text, row, endings_of(row["settings_version"])))
+        row["reply"] = marked(text, reply_spans(text, row, settings_of(row["settings_version"])))
         row["skipped"] = [SKIPS[code] for code in row["notes"] if code in SKIPS]
         row["group"] = row["verdict"]
     else:
         row["reply"], row["skipped"] = marked(text, []), []
+        row["reason"] = korean(row["reason"] or "")
         row["group"] = "판정하지 못함"
     message = row["user_message"] or ""
-    row["message"] = marked(message, word_spans(message, roles_asked(row), "target"))
+    row["message"] = marked(message, word_spans(message, roles_asked(row), "role"))
     row["kinds"] = sorted({piece.kind for piece in (*row["reply"], *row["message"]) if piece.kind})
     return row
 
@@ -93,8 +100,3 @@ def roles_asked(row: Mapping[str, Any]) -> list[str]:
     """The role that the user asked for, where the verdict rests on it."""
     cited = row.get("evidence") or []
     return [str(cell["value"]) for cell in cited if cell["field"] == "entity_roles" and cell["value"]]
-
-
-def endings_of(settings_version: str) -> tuple[str, ...]:
-    """The polite endings that a verdict was judged with."""
-    return tuple(settings_version.partition("endings=")[2].split(","))

@@ -5,17 +5,19 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from wh_judge.screen.errors import error_response, for_machine
 from wh_judge.screen.render import render
 from wh_judge.screen.snapshots import Snapshot
 from wh_judge.screen.turns import conversation
 
 EXAMPLE_SESSIONS = 12
+NOTHING_PUBLISHED = "아직 공개된 판정이 없습니다."
 
 
-def home(request: Request, snapshot: Snapshot) -> Response:
-    """The example until something was uploaded, then the list."""
+def home(request: Request) -> Response:
+    """To the example until something was uploaded, then to the list."""
     uploaded = any(request.app.state.settings.uploads.glob("*/report.json"))
-    return RedirectResponse("/verdicts") if uploaded else example(request, snapshot)
+    return RedirectResponse("/verdicts" if uploaded else "/example")
 
 
 def example(request: Request, snapshot: Snapshot) -> Response:
@@ -46,7 +48,7 @@ def _public(snapshot: Snapshot) -> list[dict[str, Any]]:
     """The public character that was spoken with most, as its card stands."""
     return snapshot.rows(
         """SELECT card.*, turns FROM character_card AS card
-           JOIN (SELECT character_id, count(*) AS turns FROM chat_turn GROUP BY 1) USING (character_id)
+           JOIN (SELECT character_id, count(*) AS turns FROM chat_turn GROUP BY character_id) USING (character_id)
            WHERE public ORDER BY turns DESC, character_id LIMIT 1"""
     )
 
@@ -55,7 +57,8 @@ def _sessions(snapshot: Snapshot, character_id: str) -> list[dict[str, Any]]:
     """Its conversations, first those in which most kinds of verdicts stand."""
     return snapshot.rows(
         f"""SELECT session_id, min(day) AS day, count(*) AS turns, count(DISTINCT verdict) AS kinds
-            FROM verdict WHERE character_id = $id GROUP BY session_id
+            FROM chat_turn LEFT JOIN (SELECT turn_id, verdict FROM verdict WHERE character_id = $id) USING (turn_id)
+            WHERE character_id = $id GROUP BY session_id
             ORDER BY kinds DESC, turns DESC, session_id LIMIT {EXAMPLE_SESSIONS}""",
         {"id": character_id},
     )
@@ -68,6 +71,8 @@ def notes(request: Request, snapshot: Snapshot) -> Response:
 
 def nothing_published(request: Request) -> Response:
     """Before the first run there is nothing to read."""
+    if for_machine(request.scope):
+        return error_response(request.scope, 503, NOTHING_PUBLISHED, "`wh-judge run`을 먼저 실행하세요.")
     response = render(request, None, "nothing.html")
-    response.status_code = 404 if request.url.path != "/" else 200
+    response.status_code = 503
     return response

@@ -7,28 +7,29 @@ from starlette.responses import JSONResponse, Response
 
 from wh_judge.model import VERDICT_SCHEMA, verdict_document, verdict_from_record
 from wh_judge.screen.changes import told
-from wh_judge.screen.errors import PageError
+from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
-from wh_judge.screen.listing import VERDICT_COLUMNS, choices
+from wh_judge.screen.listing import SHOWN_EVIDENCE, SHOWN_TEXT, choices, turn_texts, verdict_columns
 from wh_judge.screen.render import render, shown
 from wh_judge.screen.snapshots import Snapshot
 from wh_judge.store.schema import names
+from wh_judge.text import nfc
 
 FULL_TEXT = 100_000
 """Characters of a text that a turn's own page shows."""
 SESSION_ROWS = 50
-_TEXTS = f"""turn.turn_id, turn.session_id, turn.character_id, turn.model_id, turn.prompt_id, turn.turn_at, turn.day,
-    turn.reply_text IS NULL AS reply_missing, left(turn.reply_text, {FULL_TEXT}) AS reply_text,
-    length(turn.reply_text) AS reply_length, left(turn.user_message, {FULL_TEXT}) AS user_message,
-    length(turn.user_message) AS message_length"""
-_JUDGED = f"""
-SELECT {_TEXTS}, v.* EXCLUDE (turn_id, session_id, character_id, model_id, day), u.reason
-FROM turn LEFT JOIN (SELECT {VERDICT_COLUMNS} FROM verdict WHERE {{those}}) AS v USING (turn_id)
-LEFT JOIN (SELECT turn_id, reason FROM unjudged WHERE {{those}}) AS u USING (turn_id)
-ORDER BY length(turn.turn_id), turn.turn_id"""
+FULL_EVIDENCE = 1_000
+"""Rows of evidence that a turn's own page shows."""
 
 
-def judged(snapshot: Snapshot, source: str, those: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+def judged(
+    snapshot: Snapshot,
+    source: str,
+    those: str,
+    values: dict[str, Any],
+    text: int = SHOWN_TEXT,
+    evidence: int = SHOWN_EVIDENCE,
+) -> list[dict[str, Any]]:
     """Turns with their verdicts, in turn order.
 
     Args:
@@ -36,16 +37,28 @@ def judged(snapshot: Snapshot, source: str, those: str, values: dict[str, Any]) 
         source: a query of the turns, with all columns of `chat_turn`.
         those: a condition that the same turns meet in `verdict` and `unjudged`, so that little is read there.
         values: the parameters of both.
+        text: characters of a text that are read.
+        evidence: rows of evidence that are read.
     """
-    rows = snapshot.rows(f"WITH turn AS MATERIALIZED ({source}){_JUDGED.format(those=those)}", values)
+    rows = snapshot.rows(
+        f"""WITH turn AS MATERIALIZED ({source})
+            SELECT turn.turn_id, turn.session_id, turn.character_id, turn.model_id, turn.day, {turn_texts(text)},
+                   v.* EXCLUDE (turn_id, session_id, character_id, model_id, day), u.reason
+            FROM turn
+            LEFT JOIN (SELECT {verdict_columns(text, evidence)} FROM verdict WHERE {those}) AS v USING (turn_id)
+            LEFT JOIN (SELECT turn_id, reason FROM unjudged WHERE {those}) AS u USING (turn_id)
+            ORDER BY length(turn.turn_id), turn.turn_id""",
+        values,
+    )
     return [shown(row) for row in rows]
 
 
 def turn_page(request: Request, snapshot: Snapshot) -> Response:
     """All that is known of a turn: what was said, the verdict, its evidence, the card, and what changed."""
-    turn_id = _asked(request)
+    turn_id = asked(request)
     of_turn = {"id": turn_id}
-    found = judged(snapshot, "SELECT * FROM chat_turn WHERE turn_id = $id", "turn_id = $id", of_turn)
+    source, those = "SELECT * FROM chat_turn WHERE turn_id = $id", "turn_id = $id"
+    found = judged(snapshot, source, those, of_turn, FULL_TEXT, FULL_EVIDENCE)
     if not found:
         raise PageError(404, f"{turn_id}: 이런 회차는 없습니다.", "turn_id를 확인하거나 판정 목록에서 찾으세요.")
     row = found[0]
@@ -83,7 +96,7 @@ def turn_page(request: Request, snapshot: Snapshot) -> Response:
 
 def turn_document(request: Request, snapshot: Snapshot) -> Response:
     """The verdict of a turn in the output schema."""
-    turn_id = _asked(request)
+    turn_id = asked(request)
     found = snapshot.rows(f"SELECT {names(VERDICT_SCHEMA)} FROM verdict WHERE turn_id = $id", {"id": turn_id})
     if not found:
         raise PageError(404, f"{turn_id}: 이 회차에는 판정이 없습니다.", "turn_id를 확인하세요.")
@@ -92,7 +105,7 @@ def turn_document(request: Request, snapshot: Snapshot) -> Response:
 
 def session_page(request: Request, snapshot: Snapshot) -> Response:
     """A conversation, with a verdict at each reply."""
-    session_id, number = _asked(request), read_page(request.query_params)
+    session_id, number = asked(request), read_page(request.query_params)
     of_session = {"id": session_id}
     [facts] = snapshot.rows(
         """SELECT count(*) AS turns, min(turn_at) AS first_at, max(turn_at) AS last_at,
@@ -103,8 +116,7 @@ def session_page(request: Request, snapshot: Snapshot) -> Response:
     if not facts["turns"]:
         raise PageError(404, f"{session_id}: 이런 대화는 없습니다.", "session_id를 확인하거나 판정 목록에서 찾으세요.")
     pages = -(-facts["turns"] // SESSION_ROWS)
-    if number > pages:
-        raise PageError(404, f"{number}쪽은 없습니다. {pages}쪽까지 있습니다.", "앞 쪽에서 다시 고르세요.")
+    check_page(number, pages)
     return render(
         request,
         snapshot,
@@ -132,7 +144,7 @@ def names_of(snapshot: Snapshot) -> dict[str, str]:
 
 def prompt_page(request: Request, snapshot: Snapshot) -> Response:
     """The replies to one prompt side by side."""
-    prompt_id = _asked(request)
+    prompt_id = asked(request)
     source = "SELECT * FROM chat_turn WHERE prompt_id = $id"
     those = "turn_id IN (SELECT turn_id FROM turn)"
     rows = judged(snapshot, source, those, {"id": prompt_id})
@@ -141,8 +153,8 @@ def prompt_page(request: Request, snapshot: Snapshot) -> Response:
     return render(request, snapshot, "prompt.html", prompt_id=prompt_id, rows=rows, names_of=names_of(snapshot))
 
 
-def _asked(request: Request) -> str:
-    asked = request.query_params.get("id", "")
+def asked(request: Request) -> str:
+    asked = nfc(request.query_params.get("id", ""))
     if not asked:
         raise PageError(400, "무엇을 볼지 주소에 없습니다.", "주소 끝에 ?id=… 를 붙이거나 목록에서 고르세요.")
     return asked

@@ -3,10 +3,9 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from wh_judge.screen.errors import PageError
+from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import ANY_SKIPPED, GROUPS, SKIPS, Filter, read_filter, read_page
-from wh_judge.screen.listing import GROUP_ROWS, PAGE_ROWS, choices, counts, run_time, runs, total
-from wh_judge.screen.listing import page as rows_of
+from wh_judge.screen.listing import GROUP_ROWS, PAGE_ROWS, choices, places, read, run_time, runs_offered
 from wh_judge.screen.render import render, shown
 from wh_judge.screen.snapshots import Snapshot
 
@@ -26,20 +25,16 @@ def checked_filter(request: Request, snapshot: Snapshot) -> Filter:
 def page(request: Request, snapshot: Snapshot) -> Response:
     """All groups with their first rows, or one group in pages."""
     filter_, number = checked_filter(request, snapshot), read_page(request.query_params)
-    days = counts(snapshot, filter_)
-    totals = {group: total(days[group]) for group in GROUPS}
+    found = places(snapshot, filter_)
+    totals = {group: len(found[group]) for group in GROUPS}
     one = filter_.verdict
     pages = max(1, -(-totals[one] // PAGE_ROWS)) if one else 1
-    if number > pages:
-        raise PageError(404, f"{number}쪽은 없습니다. {pages}쪽까지 있습니다.", "앞 쪽에서 다시 고르세요.")
+    check_page(number, pages)
     skip, rows = ((number - 1) * PAGE_ROWS, PAGE_ROWS) if one else (0, GROUP_ROWS)
+    wanted = {group: found[group][skip : skip + rows] for group in ([one] if one else GROUPS)}
     groups = [
-        {
-            "name": group,
-            "total": totals[group],
-            "rows": [shown(row) for row in rows_of(snapshot, filter_, group, days[group], skip, rows)],
-        }
-        for group in ([one] if one else GROUPS)
+        {"name": group, "total": totals[group], "rows": [shown(row) for row in listed]}
+        for group, listed in read(snapshot, wanted).items()
     ]
     return render(
         request,
@@ -53,6 +48,6 @@ def page(request: Request, snapshot: Snapshot) -> Response:
         last_page=pages,
         open=request.query_params.get("open", ""),
         choices=choices(snapshot),
-        runs=runs(snapshot),
+        runs=runs_offered(snapshot, filter_.since),
         skips={ANY_SKIPPED: "하나라도 건너뜀"} | SKIPS,
     )

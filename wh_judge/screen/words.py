@@ -3,6 +3,8 @@
 import datetime as dt
 import unicodedata
 
+from markupsafe import Markup
+
 from wh_judge.ingest import KST
 
 KINDS = {
@@ -11,6 +13,7 @@ KINDS = {
     "name": "카드에 없는 이름",
     "term": "사전에 있는 말",
     "target": "유저가 물은 이름",
+    "role": "유저가 물은 관계",
 }
 """What a marked word is; names of `marks.Kind`."""
 
@@ -24,28 +27,36 @@ CLASSES = {
 }
 """The style of each group of turns."""
 
-CAUSES = {
-    "turn": "회차",
-    "card": "카드",
-    "lexicon": "사전",
-    "settings": "설정",
-    "mentions": "앞 회차",
-    "code": "코드",
-}
-"""What changed a verdict; names of `wh_judge.causes`."""
-
-MONTHLY = "월화수목금토일"
+WEEKDAYS = "월화수목금토일"
 
 
 def visible(text: object) -> str:
     """The text with every character that could hide or turn others around written out; line breaks and tabs stay."""
-    return "".join(
-        f"⟨U+{ord(mark):04X}⟩" if unicodedata.category(mark) in _HIDDEN and mark not in "\n\t\u200d" else mark
-        for mark in str(text)
-    )
+    return str(text).translate(_SHOWN)
 
 
+class _Shown(dict[int, str]):
+    """What each character is shown as; filled as characters come up."""
+
+    def __missing__(self, code: int) -> str:
+        mark = chr(code)
+        hidden = (unicodedata.category(mark) in _HIDDEN and mark not in _KEPT) or mark in _BLANK_LETTERS
+        shown = f"⟨U+{code:04X}⟩" if hidden else mark
+        if len(self) < 50_000:
+            self[code] = shown
+        return shown
+
+
+_SHOWN = _Shown()
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+_KEPT = "\n\t\u200d"
+_BLANK_LETTERS = "\u115f\u1160\u3164\uffa0"
+"""Hangul fillers: letters that show nothing."""
+
+
+def breakable(text: str) -> Markup:
+    """The text with places where a line may end inside a row of names."""
+    return Markup("·<wbr>").join(text.split("·"))
 
 
 def moment(value: dt.datetime | None) -> str:
@@ -55,7 +66,7 @@ def moment(value: dt.datetime | None) -> str:
 
 def day(value: dt.date) -> str:
     """A day with its weekday."""
-    return f"{value:%Y-%m-%d} ({MONTHLY[value.weekday()]})"
+    return f"{value:%Y-%m-%d} ({WEEKDAYS[value.weekday()]})"
 
 
 def number(value: int | None) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 
 import duckdb
 
-from wh_judge.causes import DECIDED, Cause, Inputs, explain
+from wh_judge.causes import DECIDED, Cause, explain
+from wh_judge.edits import Inputs
 from wh_judge.model import TURN_SCHEMA, CharacterCard, ChatTurn, LexiconTerm, turns_from
 from wh_judge.rules import Lexicon, rules_version
 from wh_judge.rules.rule import Mention
@@ -49,8 +50,8 @@ _CHANGED = f"""
 SELECT coalesce(old.turn_id, new.turn_id) AS turn_id, {_FIELDS.replace("{side}", "old")} AS before,
        {_FIELDS.replace("{side}", "new")} AS after,
        old.turn_id IS NOT NULL AS was_judged, new.turn_id IS NOT NULL AS is_judged,
-       old.turn_version, old.card_version, old.settings_version, old.code_version,
-       old.written_at AS old_written_at,
+       coalesce(old.turn_version, old_unjudged.turn_version) AS turn_version, old.card_version, old.settings_version,
+       old.code_version, old.lexicon_version, old.written_at AS old_written_at,
        old.lexicon_rows AS old_rows, old.mentions AS old_mentions, new.lexicon_rows AS new_rows,
        new.card_version AS new_card_version
 FROM (SELECT * FROM old_verdict UNION ALL BY NAME SELECT * FROM left_verdict) AS old
@@ -104,7 +105,14 @@ def _explained(
         old = tuple(before.values()) if before else None
         was_code, is_code = record["code_version"], rules_version()
         code = (was_code, is_code) if was_code and was_code != is_code else None
-        cause = explain(known.before(record), known.after(record), old, known.lexicons, code)
+        cause = explain(
+            known.before(record),
+            known.after(record),
+            old,
+            known.lexicons(record),
+            code,
+            card_by_time=plan.card_as_of == "turn",
+        )
         decisions = behind_cells(connection, cause.cells, record["old_written_at"])
         changes.append(Change(record["turn_id"], before, after, cause, decisions))
     return changes
@@ -119,21 +127,25 @@ class _Known:
         self.cards = cards_by_version(connection, versions - {None})
         self.endings = endings_by_version(connection)
         self.settings = settings_version(plan.settings)
-        new = lexicon_by_version(connection, plan.lexicon_version)
-        old = lexicon_by_version(connection, plan.lexicon_before) if plan.lexicon_before else new
-        self.lexicons = (Lexicon(old), Lexicon(new))
+        used = {record["lexicon_version"] for record in records} - {None} | {plan.lexicon_version}
+        self._lexicons = {version: Lexicon(lexicon_by_version(connection, version)) for version in used}
+        self._lexicon = self._lexicons[plan.lexicon_version]
         self.mentions = _mentions(
             connection, {turn.session_id for turn in [*self.turns.values(), *self.old_turns.values()]}
         )
 
+    def lexicons(self, record: dict[str, Any]) -> tuple[Lexicon, Lexicon]:
+        """The lexicon that the turn's day was judged with, and that of now."""
+        return self._lexicons.get(record["lexicon_version"], self._lexicon), self._lexicon
+
     def before(self, record: dict[str, Any]) -> Inputs:
-        """What the turn was judged by. A turn that had no verdict had no card, and is otherwise as it is now."""
+        """What the turn was judged by. A turn that had no verdict had no card; nothing else could have mattered."""
         turn = self.old_turns.get((record["turn_id"], record["turn_version"])) or self.turns.get(record["turn_id"])
         card = self.cards.get(record["card_version"]) if record["was_judged"] else None
         return Inputs(
             turn=turn,
             card=card,
-            lexicon=_rows(record["old_rows"]) if record["was_judged"] else _rows(record["new_rows"]),
+            lexicon=_rows(record["old_rows"]) if record["was_judged"] else self._hits(turn),
             endings=self.endings[record["settings_version"] or self.settings],
             mentions=self._mentions_before(record, turn, card) if record["was_judged"] else self._mentions_now(turn),
         )
@@ -151,8 +163,9 @@ class _Known:
 
     def _hits(self, turn: ChatTurn | None) -> tuple[LexiconTerm, ...]:
         """The rows of the lexicon as it is now whose term stands in the reply."""
-        lexicon = self.lexicons[1]
-        return tuple(lexicon.rows[place] for place in lexicon.hits((turn.reply_text if turn else None) or ""))
+        return tuple(
+            self._lexicon.rows[place] for place in self._lexicon.hits((turn.reply_text if turn else None) or "")
+        )
 
     def _mentions_now(self, turn: ChatTurn | None) -> dict[str, Mention]:
         return self.mentions.get(turn.session_id, {}) if turn else {}

@@ -3,7 +3,7 @@
 import errno
 import hashlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wh_judge.inbox import ready_files, reject
+from wh_judge.inbox import later_files, ready_files, reject
 from wh_judge.ingest import (
     KST,
     TABLES,
@@ -22,7 +22,7 @@ from wh_judge.ingest import (
     files_of,
     input_path,
     read_file,
-    read_table,
+    read_layers,
 )
 from wh_judge.review.decisions import Decision
 from wh_judge.review.effects import TABLE_EFFECTS, digest_for
@@ -183,25 +183,36 @@ def _keep_problems(connection: duckdb.DuckDBPyConnection, problems: Sequence[Pro
         connection.unregister("problems")
 
 
-def signature(path: Path, table: InputTable, decisions: Sequence[Decision]) -> str:
-    """Hash of the names and the contents of an input's files, and what decisions change in it."""
+def signature(path: Path | None, later: Mapping[str, Path], decided: str) -> str:
+    """Hash of the names and the contents of an input's files, and of what decisions change in it."""
     digest = hashlib.sha256()
-    for file in files_of(path):
+    named = {file_name(path, file): file for file in files_of(path)} if path else {}
+    for name, file in [*named.items(), *later.items()]:
         try:
             content = _sha256(file)
         except OSError as error:
             content = str(error.strerror)
-        digest.update(f"{file_name(path, file)}\0{content}\0".encode())
-    digest.update(digest_for(table.name, decisions).encode())
+        digest.update(f"{name}\0{content}\0".encode())
+    digest.update(decided.encode())
     return digest.hexdigest()
 
 
+def later_named(inbox: Path | None, table: InputTable) -> dict[str, Path]:
+    """The files of a small table in the inbox, by the names that problems call them."""
+    return {file_name(inbox, file): file for file in later_files(inbox, table)} if inbox else {}
+
+
 def is_known(
-    connection: duckdb.DuckDBPyConnection, table: InputTable, path: Path, decisions: Sequence[Decision] = ()
+    connection: duckdb.DuckDBPyConnection,
+    table: InputTable,
+    path: Path | None,
+    inbox: Path | None = None,
+    decisions: Sequence[Decision] = (),
 ) -> bool:
     """Whether the files of an input, and the decisions on it, are those that were brought in last."""
     row = one(connection, 'SELECT signature FROM input_file WHERE "table" = ?', [table.name])
-    return row is not None and row[0] == signature(path, table, decisions)
+    decided = digest_for(table.name, decisions)
+    return row is not None and row[0] == signature(path, later_named(inbox, table), decided)
 
 
 def read_problems(
@@ -216,16 +227,29 @@ def read_problems(
     return [Problem(*row) for row in rows]
 
 
+def has_rows(connection: duckdb.DuckDBPyConnection, table: InputTable) -> bool:
+    """Whether the warehouse holds rows of a small table."""
+    return number(connection, f"SELECT count(*) FROM (SELECT 1 FROM {table.name} LIMIT 1)") > 0
+
+
 def replace_table(
-    connection: duckdb.DuckDBPyConnection, table: InputTable, path: Path | None, decisions: Sequence[Decision] = ()
+    connection: duckdb.DuckDBPyConnection,
+    table: InputTable,
+    path: Path | None,
+    inbox: Path | None = None,
+    decisions: Sequence[Decision] = (),
 ) -> Batch:
     """Bring in cards, lexicon or gold labels whole, with what was decided on them, in one transaction.
 
-    Without a path there are no files, and what people decided is all that there is.
+    A file of them in the inbox of which no row can be read is moved to its folder `rejected`.
     """
     # Taken before the files are read: a file that is swapped in between is then read once more, not never.
-    signed = signature(path, table, decisions) if path else ""
-    batch = read_table(path, table) if path else Batch(table.schema.empty_table(), [])
+    later = later_named(inbox, table)
+    signed = signature(path, later, digest_for(table.name, decisions))
+    batch = read_layers(path, later, table)
+    for name, file in later.items():
+        if inbox and not any(part.rows.num_rows for part in read_file(file, table, name)):
+            reject(inbox, file, [problem for problem in batch.problems if problem.file == name])
     of_files = batch.rows.to_pylist() if decisions else []
     if decisions:
         rows = TABLE_EFFECTS[table.name](of_files, decisions)
@@ -238,7 +262,7 @@ def replace_table(
         version = ", md5(to_json(batch)::VARCHAR) AS version"
     with transaction(connection):
         connection.register("batch", rows)
-        connection.execute("INSERT OR REPLACE INTO input_file VALUES (?, ?)", [table.name, signed])
+        connection.execute("INSERT OR REPLACE INTO input_file VALUES (?, ?, ?)", [table.name, signed, list(later)])
         connection.execute(f"DELETE FROM {table.name}")
         connection.execute(f"INSERT INTO {table.name} BY NAME SELECT *{version} FROM batch")
         connection.unregister("batch")

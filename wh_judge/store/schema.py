@@ -91,7 +91,11 @@ CREATE TABLE IF NOT EXISTS turn_row (
     {_columns(TURN_SCHEMA)}, day DATE NOT NULL, file VARCHAR NOT NULL, line BIGINT NOT NULL, arrival BIGINT NOT NULL,
     is_current BOOLEAN NOT NULL, row_hash VARCHAR NOT NULL);
 CREATE OR REPLACE VIEW chat_turn AS SELECT * EXCLUDE (arrival, is_current, row_hash) FROM turn_row WHERE is_current;
-CREATE TABLE IF NOT EXISTS input_file ("table" VARCHAR PRIMARY KEY, signature VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS input_file (
+    "table" VARCHAR PRIMARY KEY, signature VARCHAR NOT NULL, later VARCHAR[] NOT NULL);
+CREATE OR REPLACE VIEW read_file AS
+    SELECT 'chat_turn' AS "table", name AS file FROM log_file
+    UNION ALL SELECT "table", unnest(later) FROM input_file;
 CREATE TABLE IF NOT EXISTS character_card ({_columns(CARD_SCHEMA)}, version VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS topic_lexicon (position BIGINT NOT NULL, {_columns(LEXICON_SCHEMA)});
 CREATE TABLE IF NOT EXISTS gold_label ({_columns(GOLD_SCHEMA)});
@@ -114,10 +118,11 @@ CREATE TABLE IF NOT EXISTS lexicon_history (
 CREATE TABLE IF NOT EXISTS settings_history (
     version VARCHAR PRIMARY KEY, endings VARCHAR[] NOT NULL, valid_from TIMESTAMPTZ NOT NULL);
 CREATE TABLE IF NOT EXISTS verdict_row ({_VERDICT_ROW});
-CREATE TABLE IF NOT EXISTS verdict_closed ({_VERDICT_ROW}, until_run VARCHAR NOT NULL, until_at TIMESTAMPTZ NOT NULL);
+CREATE TABLE IF NOT EXISTS verdict_closed (
+    {_VERDICT_ROW}, lexicon_version VARCHAR, until_run VARCHAR NOT NULL, until_at TIMESTAMPTZ NOT NULL);
 CREATE OR REPLACE VIEW verdict AS SELECT * EXCLUDE (row_hash, run_id, written_at) FROM verdict_row;
 CREATE OR REPLACE VIEW verdict_history AS
-    SELECT * EXCLUDE row_hash FROM verdict_closed
+    SELECT * EXCLUDE (row_hash, lexicon_version) FROM verdict_closed
     UNION ALL BY NAME SELECT *  EXCLUDE row_hash, NULL::VARCHAR AS until_run, NULL::TIMESTAMPTZ AS until_at
     FROM verdict_row;
 CREATE TABLE IF NOT EXISTS outcome (day DATE NOT NULL, turn_id VARCHAR NOT NULL, checks VARCHAR NOT NULL);
@@ -138,6 +143,7 @@ CREATE OR REPLACE VIEW draft AS
     SELECT draft_row.* EXCLUDE row_hash FROM draft_row JOIN verdict_row USING (turn_id, row_hash);
 CREATE TABLE IF NOT EXISTS unjudged (
     day DATE NOT NULL, {_columns(UNJUDGED_SCHEMA)}, turn_version VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS unjudged_left (turn_id VARCHAR NOT NULL, turn_version VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS judged_day (
     day DATE PRIMARY KEY, inputs VARCHAR NOT NULL, lexicon_version VARCHAR NOT NULL, version VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL);
@@ -151,15 +157,24 @@ CREATE TABLE IF NOT EXISTS failed_row (
 CREATE TABLE IF NOT EXISTS evaluation (
     name VARCHAR PRIMARY KEY, document JSON NOT NULL, run_id VARCHAR NOT NULL,
     finished_at TIMESTAMPTZ NOT NULL);
+CREATE OR REPLACE VIEW model_profile AS
+    SELECT profile.model_id, unnest(profile.axes, recursive := true), profile.overall, profile.turns AS judged_turns
+    FROM (SELECT unnest(from_json(document->'profiles', '[{{
+              "model_id": "VARCHAR", "turns": "BIGINT", "overall": "DOUBLE",
+              "axes": [{{"axis": "VARCHAR", "score": "DOUBLE", "turns": "BIGINT", "prompts": "BIGINT",
+                         "characters": "BIGINT"}}]}}]')) AS profile
+          FROM evaluation WHERE name = 'capability_profiles');
 CREATE TABLE IF NOT EXISTS publication (state VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS layout (version VARCHAR NOT NULL);
 """
 """`turn_row` keeps every row of every log file; `chat_turn` shows, for each turn_id, the row that arrived last.
 What a file brought before is kept in `turn_history`, as are all versions of cards, lexicon and settings. `verdict_row`
-holds the verdicts in force, `verdict_closed` those that were replaced; `outcome` has, for each verdict, one letter per
-validation: P passed, N not applicable. `draft_row` keeps what every model answered, and `draft` shows what was written
-for the verdicts in force. `decision` is the book of decisions, `decision_effect` has the cells of inputs that one of
-them made, and `decision_seen` which of them each input knows. `publication` has one row: what the newest snapshot was
+holds the verdicts in force, `verdict_closed` those that were replaced, with the lexicon that their day was judged with
+last; `outcome` has, for each verdict, one letter per validation: P passed, N not applicable. `draft_row` keeps what
+every model answered, and `draft` shows what was written for the verdicts in force. `decision` is the book of decisions,
+`decision_effect` has the cells of inputs that one of them made, and `decision_seen` which of them each input knows.
+`unjudged_left` remembers turns without a verdict that moved to a day that was not judged since. `publication` has one
+row: what the newest snapshot was
 made from, and `layout` one: the version of all this."""
 
 PUBLISHED = {
@@ -169,6 +184,7 @@ PUBLISHED = {
     "gold_label": "turn_id",
     "decision": "position",
     "rejected_rows": '"table", file, line, reason',
+    "read_file": '"table", file',
     "verdict": "day, length(turn_id), turn_id",
     "unjudged": "day, length(turn_id), turn_id",
     "draft": "day, length(turn_id), turn_id, model, written_at",
@@ -178,5 +194,9 @@ PUBLISHED = {
     "validation": "day, code",
     "failed_row": "day, code, turn_id, reason",
     "evaluation": "name",
+    "model_profile": "model_id, axis",
 }
 """What readers get in a snapshot, with the order of the rows."""
+
+LOOKED_UP = {"chat_turn": "turn_id", "verdict": "turn_id", "verdict_history": "turn_id"}
+"""Columns of a snapshot by which single rows are looked up; each has an index."""

@@ -35,6 +35,11 @@ def settings_version(settings: RuleSettings) -> str:
     return "endings=" + ",".join(settings.parts)
 
 
+def settings_of(version: str) -> RuleSettings:
+    """The settings that a version writes out; no ending holds a comma."""
+    return RuleSettings.of_parts(version.removeprefix("endings=").split(","))
+
+
 def keep_versions(connection: duckdb.DuckDBPyConnection, table: InputTable) -> None:
     """Keep what is new in cards or lexicon; called in the transaction that brings them in."""
     if table.name == "character_card":

@@ -41,6 +41,7 @@ def test_these_are_the_assets() -> None:
         "drafts",
         "gold_agreement",
         "model_divergence",
+        "capability_profiles",
         "published",
     }
     assert {node.key for node in NODES} == set(GRAPH.get_all_asset_keys())

@@ -134,7 +134,7 @@ def full_disk(*_args: object, **_options: object) -> None:
 def test_a_disk_that_is_full(suffix: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for known in outputs.WRITERS:
         monkeypatch.setitem(outputs.WRITERS, known, full_disk)
-    monkeypatch.setattr(pq, "write_table", full_disk)
+    monkeypatch.setattr(pq, "ParquetWriter", full_disk)
     error = refused(here, *inputs(), "--out", f"v{suffix}", "--rejects", "r.jsonl")
     assert error == f"wh-judge: v{suffix}: cannot be written: No space left on device"
 

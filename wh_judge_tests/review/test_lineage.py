@@ -45,8 +45,8 @@ def refresh(house: House, connection: duckdb.DuckDBPyConnection) -> list[Any]:
     """Everything in, every stale day judged; the stale days."""
     now = settings(house)
     decisions = decisions_of(now)
-    replace_table(connection, TABLES["topic_lexicon"], house.inputs / "lexicon.csv", decisions)
-    replace_table(connection, TABLES["character_card"], house.inputs / "cards.json", decisions)
+    replace_table(connection, TABLES["topic_lexicon"], house.inputs / "lexicon.csv", decisions=decisions)
+    replace_table(connection, TABLES["character_card"], house.inputs / "cards.json", decisions=decisions)
     bring_in(connection, now)
     stale = [entry.day for entry in find_stale(connection, now.rules)]
     house.options = {"endings": now.endings, "ignore_trailing": now.ignore_trailing}
@@ -154,15 +154,15 @@ def test_a_label_changes_no_verdict_and_no_day(house: House, warehouse: duckdb.D
     assert decide(house, warehouse, label("설정대로 말함", "T-8"), hit("harmless", "T-7")) == []
     gold, table = house.inputs / "gold.csv", TABLES["gold_label"]
     replace_table(warehouse, table, gold)
-    assert not is_known(warehouse, table, gold, decisions_of(settings(house)))
-    replace_table(warehouse, table, gold, decisions_of(settings(house)))
-    assert is_known(warehouse, table, gold, decisions_of(settings(house)))
+    assert not is_known(warehouse, table, gold, decisions=decisions_of(settings(house)))
+    replace_table(warehouse, table, gold, decisions=decisions_of(settings(house)))
+    assert is_known(warehouse, table, gold, decisions=decisions_of(settings(house)))
     assert ("T-8", "설정대로 말함", None) in rows(warehouse, "FROM gold_label")
 
 
 def test_labels_need_no_file(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
     decide(house, warehouse, label("설정대로 말함", "T-8"))
-    replace_table(warehouse, TABLES["gold_label"], None, decisions_of(settings(house)))
+    replace_table(warehouse, TABLES["gold_label"], None, decisions=decisions_of(settings(house)))
     assert rows(warehouse, "FROM gold_label") == [("T-8", "설정대로 말함", None)]
 
 

@@ -68,3 +68,14 @@ if (drop) {
     });
   }
 }
+
+// A file that is too large is said to be so before it is sent.
+const upload = document.querySelector("form[data-limit]");
+if (upload) {
+  upload.addEventListener("submit", (event) => {
+    const [file] = upload.querySelector("input[type=file]").files;
+    const tooLarge = Boolean(file) && file.size > Number(upload.dataset.limit) * 1024 * 1024;
+    upload.querySelector("[data-too-large]").hidden = !tooLarge;
+    if (tooLarge) event.preventDefault();
+  });
+}

@@ -1,0 +1,240 @@
+"""Which turns of a Parquet file are sound as they stand, found column by column.
+
+A row is certain where reading it by itself (`wh_judge.ingest`) would give just these cells and no problem. What is in
+doubt is left to that, so that nothing here decides what is accepted; it only spares reading the rows one by one.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from wh_judge.model import FIRST_YEAR, LAST_YEAR, TURN_SCHEMA
+from wh_judge.text import WHITESPACE, nfc, regex_class
+
+
+class Certain(NamedTuple):
+    """A batch of n turns."""
+
+    rows: pa.Table
+    """In TURN_SCHEMA, n rows; the cells of rows that are in doubt mean nothing."""
+    mask: np.ndarray
+    """n booleans: which rows are certain."""
+    normalised: np.ndarray
+    """n booleans: in which rows some text was not in NFC."""
+
+
+class DoubtError(ValueError):
+    """A column that has to be read row by row."""
+
+
+COMPOSED = (
+    *((0x0000, 0x02FF), (0x0400, 0x0482), (0x2002, 0x20CF), (0x3000, 0x3029), (0x3030, 0x3098), (0x309B, 0xA66E)),
+    *((0xAC00, 0xD7A3), (0xFF00, 0xFFEF), (0x1F000, 0x1FAFF)),
+)
+"""Ranges of characters that are in NFC whatever stands beside them: a text of nothing else is in NFC."""
+_NOT_COMPOSED = "[^" + "".join(rf"\x{{{first:x}}}-\x{{{last:x}}}" for first, last in COMPOSED) + "]"
+_STARTS_FILLED = f"^[^{regex_class(WHITESPACE)}]"
+# A day narrower on both sides: the model reads the year in the turn's own offset.
+_FIRST_MOMENT = datetime(FIRST_YEAR, 1, 2, tzinfo=UTC)
+_LAST_MOMENT = datetime(LAST_YEAR, 1, 1, tzinfo=UTC) - timedelta(days=1)
+
+
+def certain_turns(batch: pa.RecordBatch) -> Certain | None:
+    """The rows that are certain; None where all of the batch are in doubt."""
+    mask, normalised = np.ones(batch.num_rows, dtype=bool), np.zeros(batch.num_rows, dtype=bool)
+    columns, names = [], batch.schema.names
+    try:
+        for field in TURN_SCHEMA:
+            if field.name in names:
+                cells = _COLUMNS[field.name](batch.column(field.name))
+                columns.append(cells.column)
+                mask &= cells.certain
+                normalised[cells.normalised] = True
+            elif field.nullable:
+                columns.append(pa.nulls(batch.num_rows, field.type))
+            else:
+                return None
+        for name in set(names) - set(TURN_SCHEMA.names):
+            _look_into_unknown(batch.column(name))
+    except (DoubtError, pa.ArrowException, UnicodeDecodeError):
+        return None
+    return Certain(pa.table(columns, TURN_SCHEMA), mask, normalised)
+
+
+class _Cells(NamedTuple):
+    """A column of n cells."""
+
+    column: pa.Array
+    """In its type of TURN_SCHEMA and in NFC."""
+    certain: np.ndarray
+    """n booleans."""
+    normalised: np.ndarray
+    """The numbers of the cells that were not in NFC."""
+
+
+def _texts(column: pa.Array) -> pa.Array:
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)):
+        raise DoubtError
+    column = column.cast(pa.string())
+    column.validate(full=True)  # Parquet files may hold bytes that are no UTF-8.
+    return column
+
+
+def _is(column: pa.Array, pattern: str) -> np.ndarray:
+    """Where the pattern is found; a null holds nothing."""
+    return _numpy(pc.fill_null(pc.match_substring_regex(column, pattern), False))
+
+
+def _numpy(booleans: pa.Array) -> np.ndarray:
+    found: np.ndarray = booleans.to_numpy(zero_copy_only=False)
+    return found
+
+
+_NONE = np.empty(0, dtype=np.int64)
+
+
+def _nulls(column: pa.Array, kind: pa.DataType) -> _Cells:
+    return _Cells(pa.nulls(len(column), kind), np.ones(len(column), dtype=bool), _NONE)
+
+
+def _composed(texts: pa.Array) -> tuple[pa.Array, np.ndarray]:
+    """The texts in NFC, and the numbers of those that were not."""
+    suspects = np.flatnonzero(_is(texts, _NOT_COMPOSED))
+    if not len(suspects):
+        return texts, _NONE
+    before = texts.take(pa.array(suspects)).to_pylist()
+    after = [nfc(text) for text in before]
+    places = np.array([old != new for old, new in zip(before, after, strict=True)])
+    mask = np.zeros(len(texts), dtype=bool)
+    mask[suspects] = True
+    return pc.replace_with_mask(texts, pa.array(mask), pa.array(after, pa.string())), suspects[places]
+
+
+def _text(column: pa.Array) -> _Cells:
+    if pa.types.is_null(column.type):
+        return _nulls(column, pa.string())
+    texts, normalised = _composed(_texts(column))
+    return _Cells(texts, np.ones(len(column), dtype=bool), normalised)
+
+
+def _key(column: pa.Array) -> _Cells:
+    texts, normalised = _composed(_texts(column))
+    return _Cells(texts, _is(texts, _STARTS_FILLED), normalised)
+
+
+def _label(column: pa.Array) -> _Cells:
+    if pa.types.is_null(column.type):
+        return _nulls(column, pa.string())
+    cells = _key(column)
+    return cells._replace(certain=cells.certain | _numpy(cells.column.is_null()))
+
+
+def _names(column: pa.Array) -> _Cells:
+    if pa.types.is_null(column.type):
+        return _nulls(column, TURN_SCHEMA.field("named_entities").type)
+    if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
+        raise DoubtError
+    flat, parents = column.flatten(), pc.list_parent_indices(column).to_numpy(zero_copy_only=False)
+    if pa.types.is_null(flat.type):
+        flat = flat.cast(pa.string())
+    entries = _key(flat)
+    certain = np.ones(len(column), dtype=bool)
+    certain[parents[~entries.certain]] = False
+    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
+    lists = pa.ListArray.from_arrays(offsets, entries.column, mask=column.is_null())
+    return _Cells(lists, certain, parents[entries.normalised])
+
+
+def _flag(column: pa.Array) -> _Cells:
+    if pa.types.is_null(column.type):
+        return _nulls(column, pa.bool_())
+    if not pa.types.is_boolean(column.type):
+        raise DoubtError
+    return _Cells(column, np.ones(len(column), dtype=bool), _NONE)
+
+
+def _moment(column: pa.Array) -> _Cells:
+    if not pa.types.is_timestamp(column.type) or column.type.tz is None:
+        raise DoubtError
+    try:
+        pa.scalar(0, pa.timestamp("us", column.type.tz)).as_py()
+    except (ValueError, KeyError):  # An unknown time zone.
+        raise DoubtError from None
+    moments = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.timestamp("us", "UTC"))
+    first, last = (pa.scalar(moment, moments.type) for moment in (_FIRST_MOMENT, _LAST_MOMENT))
+    inside = pc.and_(pc.greater_equal(moments, first), pc.less(moments, last))
+    return _Cells(moments, _numpy(pc.fill_null(inside, False)), _NONE)
+
+
+def _look_into_unknown(column: pa.Array) -> None:
+    """Raise where the column, which nobody wants, could hold what Python cannot: the row would then be rejected."""
+    harmless = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_null)
+    if not any(test(column.type) for test in harmless):
+        _texts(column)
+
+
+_COLUMNS: Mapping[str, Callable[[pa.Array], _Cells]] = {
+    **dict.fromkeys(("turn_id", "session_id", "character_id", "model_id"), _key),
+    **dict.fromkeys(("prompt_id", "first_person", "honorific_level"), _label),
+    **dict.fromkeys(("user_message", "reply_text"), _text),
+    "turn_at": _moment,
+    "named_entities": _names,
+    "user_asked_recall": _flag,
+}
+"""How each column is looked at."""
+
+
+class KeyHashes(NamedTuple):
+    """Hashes of the turn ids of a file, in NFC: equal ids have equal hashes in this process."""
+
+    every: np.ndarray
+    """Of every row."""
+    repeated: np.ndarray
+    """Those that occur more than once."""
+
+
+def key_hashes(file: Path) -> KeyHashes | None:
+    """The hashes of the file's turn ids; None where they cannot be read."""
+    hashes = [_NONE]
+    try:
+        with pq.ParquetFile(file) as parquet:
+            for batch in parquet.iter_batches(columns=["turn_id"]):
+                keys = _composed(_texts(batch.column("turn_id")))[0].to_pylist()
+                hashes.append(np.fromiter(map(hash, keys), dtype=np.int64, count=len(keys)))
+    except (DoubtError, pa.ArrowException, OSError, UnicodeDecodeError, KeyError):
+        return None
+    every = np.concatenate(hashes)
+    ordered = np.sort(every)
+    return KeyHashes(every, np.unique(ordered[1:][ordered[1:] == ordered[:-1]]))
+
+
+def filled_keys(column: pa.Array) -> pa.Array:
+    """The keys in NFC without those that are null or blank.
+
+    Raises:
+        DoubtError: the column is no text, or a key begins with white space.
+        pyarrow.ArrowException: it holds bytes that are no text.
+    """
+    texts = plain_texts(column)
+    filled = _is(texts, _STARTS_FILLED)
+    if any(key and key.strip() for key in texts.filter(pa.array(~filled)).to_pylist()):
+        raise DoubtError
+    return texts.filter(pa.array(filled))
+
+
+def plain_texts(column: pa.Array) -> pa.Array:
+    """The texts in NFC; raises as `filled_keys`."""
+    return _composed(_texts(column))[0]
+
+
+def flags(column: pa.Array) -> pa.Array:
+    """The booleans, null as false; raises as `filled_keys`."""
+    return pc.fill_null(_flag(column).column, False)

@@ -1,0 +1,154 @@
+"""A whole log in turn order, in parts that memory can hold.
+
+Files that already lie in turn order, as chat servers write them, are read twice: first the few columns that tell so and
+tell who is asked after, then all. Other files go through DuckDB, which sorts them, on disk where memory is short.
+"""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from wh_judge.columnar import filled_keys, flags, plain_texts
+from wh_judge.ingest import BATCH_ROWS, TABLES, Problem, file_name, files_of, read_file
+from wh_judge.model import TURN_SCHEMA
+
+PART_ROWS = BATCH_ROWS
+SORT_MEMORY = "1GB"
+
+PLACED_SCHEMA = pa.schema([*TURN_SCHEMA, ("number", pa.int64()), ("file", pa.string()), ("line", pa.int64())])
+"""Turns with the number and the name of their file, and the line there."""
+QUESTION_SCHEMA = pa.schema([TURN_SCHEMA.field(name) for name in ("session_id", "character_id", "user_message")])
+
+
+@dataclass(frozen=True)
+class Part:
+    """Turns that follow one another in turn order."""
+
+    rows: pa.Table
+    """In PLACED_SCHEMA."""
+    problems: Sequence[Problem]
+
+
+@dataclass(frozen=True)
+class WholeLog:
+    """A log that is read part by part."""
+
+    questions: pa.Table
+    """In QUESTION_SCHEMA: of every turn that asks for recall, where and what; perhaps of others besides."""
+    parts: Iterator[Part]
+    """In turn order. Where a turn stands in several files, the last file by name counts."""
+
+
+@contextmanager
+def reading_parts(path: Path) -> Iterator[WholeLog]:
+    """The log of a file or a folder; what is on disk meanwhile is deleted at the end of the block."""
+    files = files_of(path)
+    questions = _questions_if_ordered(files)
+    if questions is not None:
+        yield WholeLog(questions, _as_they_lie(path, files))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        config: dict[str, Any] = {
+            "temp_directory": folder,
+            "memory_limit": SORT_MEMORY,
+            "autoinstall_known_extensions": False,
+        }
+        with duckdb.connect(config=config) as connection:
+            yield _sorted(connection, path, files)
+
+
+def _as_they_lie(path: Path, files: Sequence[Path]) -> Iterator[Part]:
+    for number, file in enumerate(files):
+        for rows, problems in _placed(path, number, file, all_differ=True):
+            yield Part(rows, problems)
+
+
+def _placed(
+    path: Path, number: int, file: Path, *, all_differ: bool = False
+) -> Iterator[tuple[pa.Table, list[Problem]]]:
+    name = file_name(path, file)
+    for batch in read_file(file, TABLES["chat_turn"], name, all_differ=all_differ):
+        count = batch.rows.num_rows
+        place = [pa.repeat(number, count), pa.repeat(name, count), pa.array(batch.lines, pa.int64())]
+        yield pa.table([*batch.rows.columns, *place], schema=PLACED_SCHEMA), batch.problems
+
+
+def _questions_if_ordered(files: Sequence[Path]) -> pa.Table | None:
+    """The turns that ask for recall, where all files are Parquet and their turns lie in turn order; else None.
+
+    No turn id can then stand there twice. Rows without one are passed over: they will be rejected.
+    """
+    found = [QUESTION_SCHEMA.empty_table()]
+    before = (0, "")
+    if any(file.suffix.lower() != ".parquet" for file in files):
+        return None
+    try:
+        for file in files:
+            with pq.ParquetFile(file) as parquet:
+                names = ["turn_id", "user_asked_recall", *QUESTION_SCHEMA.names]
+                for batch in parquet.iter_batches(PART_ROWS, columns=names):
+                    ids = filled_keys(batch.column("turn_id"))
+                    if not _ascends(ids, before):
+                        return None
+                    if len(ids):
+                        before = (len(ids[-1].as_py()), ids[-1].as_py())
+                    asked = batch.filter(flags(batch.column("user_asked_recall")))
+                    texts = [plain_texts(asked.column(name)) for name in QUESTION_SCHEMA.names]
+                    found.append(pa.table(texts, QUESTION_SCHEMA))
+    except (TypeError, KeyError, ValueError, OSError, pa.ArrowException):
+        return None  # Reading all of it says what is wrong.
+    return pa.concat_tables(found)
+
+
+def _ascends(ids: pa.Array, before: tuple[int, str]) -> bool:
+    """Whether the turn ids, and the one before them, are in turn order, none of them twice."""
+    every = pa.concat_arrays([pa.array([before[1]], pa.string()), ids])
+    length = pc.utf8_length(every).to_numpy(zero_copy_only=False)
+    later = pc.less(every[:-1], every[1:]).to_numpy(zero_copy_only=False)
+    return bool(np.all((length[:-1] < length[1:]) | ((length[:-1] == length[1:]) & later)))
+
+
+def _sorted(connection: duckdb.DuckDBPyConnection, path: Path, files: Sequence[Path]) -> WholeLog:
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.register("placed", PLACED_SCHEMA.empty_table())
+    connection.execute("CREATE TABLE log AS FROM placed")
+    problems: list[Problem] = []
+    for number, file in enumerate(files):
+        for rows, found in _placed(path, number, file):
+            connection.register("placed", rows)
+            connection.execute("INSERT INTO log FROM placed")
+            problems += found
+    connection.unregister("placed")
+    connection.execute(
+        """CREATE TABLE old AS
+           SELECT turn_id, max(number) AS newest, max_by(file, number) AS file, max_by(line, number) AS line
+           FROM log GROUP BY turn_id HAVING count(*) > 1"""
+    )
+    replaced = connection.execute(
+        """SELECT log.file, log.line, turn_id, old.file, old.line FROM log JOIN old USING (turn_id)
+           WHERE number < newest ORDER BY ALL"""
+    ).fetchall()
+    problems += [
+        Problem("chat_turn", file, line, "noted", f"turn_id {turn} is replaced by the row in {by}:{by_line}", None)
+        for file, line, turn, by, by_line in replaced
+    ]
+    columns = ", ".join(QUESTION_SCHEMA.names)
+    questions = connection.sql(f"SELECT {columns} FROM log WHERE user_asked_recall").to_arrow_table()
+    return WholeLog(questions.cast(QUESTION_SCHEMA), _in_turn_order(connection, problems))
+
+
+def _in_turn_order(connection: duckdb.DuckDBPyConnection, problems: Sequence[Problem]) -> Iterator[Part]:
+    yield Part(PLACED_SCHEMA.empty_table(), problems)
+    ordered = """SELECT log.* FROM log LEFT JOIN old USING (turn_id) WHERE coalesce(number = newest, true)
+                 ORDER BY length(turn_id), turn_id"""
+    for batch in connection.sql(ordered).to_arrow_reader(PART_ROWS):
+        yield Part(pa.Table.from_batches([batch]).cast(PLACED_SCHEMA), ())
