@@ -18,7 +18,9 @@ from wh_judge.review.book import book_of, read_book
 from wh_judge.review.effects import digest_for
 from wh_judge.settings import Settings, load_settings
 from wh_judge.store.inputs import bring_in
+from wh_judge.store.probes import probes_path
 from wh_judge.store.stale import listed_days, refresh_stale
+from wh_judge.store.votes import people_files
 
 SENSOR_SECONDS = int(os.environ.get("WH_JUDGE_SENSOR_SECONDS", "30"))
 CATCH_UP_DAYS = 31
@@ -39,7 +41,11 @@ drafts_job = dg.define_asset_job(
 )
 evaluations_job = dg.define_asset_job(
     "evaluations",
-    selection=["gold_agreement", "model_divergence", "capability_profiles", "published"],
+    selection=[
+        *("gold_agreement", "model_divergence", "capability_profiles", "votes", "arena_ratings", "vote_agreement"),
+        "probe_results",
+        "published",
+    ],
     description="Measures the judge against the labels, compares and profiles the models, and publishes a snapshot.",
 )
 
@@ -168,14 +174,17 @@ def fingerprints(settings: Settings) -> dict[str, str]:
     paths = [input_path(settings.inputs, table) for table in small]
     later = [file for table in small for file in later_files(settings.inbox, table)]
     log = input_path(settings.inputs, TABLES["chat_turn"])
-    gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
-    rules, book = f"{settings.rules.parts} {settings.card_as_of}", book_of(settings.data)
-    labels = later_files(settings.inbox, TABLES["gold_label"])
+    gold = [*filter(None, [input_path(settings.inputs, TABLES["gold_label"], optional=True)])]
+    probes = [*filter(None, [probes_path(settings)])]
+    book = book_of(settings.data)
+    beside = [*later_files(settings.inbox, TABLES["gold_label"]), *people_files(settings)]
+    beside += [book] if book.exists() else []
+    rules = f"{settings.rules.parts} {settings.card_as_of}"
     decided = "".join(digest_for(table.name, read_book(book)) for table in small)
     return {
         "inputs": _hash([*(file for path in paths for file in files_of(path)), *later], decided),
         "log": _hash([*files_of(log), *ready_files(settings.inbox)], rules),
-        "evaluations": _hash([*(files_of(gold) if gold else []), *labels, *([book] if book.exists() else [])]),
+        "evaluations": _hash([*(file for path in [*gold, *probes] for file in files_of(path)), *beside]),
     }
 
 

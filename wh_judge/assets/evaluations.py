@@ -39,7 +39,7 @@ def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> E
     path, decisions = input_path(settings.inputs, table, optional=True), decisions_of(settings)
     with warehouse.connect() as connection:
         keep_decisions(connection, decisions)
-        batch = replace_table(connection, table, path, settings.inbox, decisions)
+        batch = replace_table(connection, table, path, settings.inbox, decisions=decisions)
         agreement = measure_agreement(batch.rows, *evaluations.read_judged(connection))
         evaluations.keep(connection, "gold_agreement", agreement, context.run.run_id)
     metadata: dict[str, Any] = {

@@ -47,7 +47,7 @@ def cards(warehouse: Warehouse) -> Events:
     table, settings = TABLES["character_card"], warehouse.settings()
     path = input_path(settings.inputs, table)
     with warehouse.connect() as connection:
-        batch = replace_table(connection, table, path, settings.inbox, decisions_of(settings))
+        batch = replace_table(connection, table, path, settings.inbox, decisions=decisions_of(settings))
         version = table_version(connection, "SELECT * FROM character_card", "character_id")
         refresh_stale(connection, settings)
         topics = log.keys(connection, "topic_lexicon", "topic")
@@ -90,7 +90,7 @@ def lexicon(warehouse: Warehouse) -> Events:
     table, settings = TABLES["topic_lexicon"], warehouse.settings()
     path = input_path(settings.inputs, table)
     with warehouse.connect() as connection:
-        batch = replace_table(connection, table, path, settings.inbox, decisions_of(settings))
+        batch = replace_table(connection, table, path, settings.inbox, decisions=decisions_of(settings))
         version = table_version(connection, "SELECT * FROM topic_lexicon", "position")
         refresh_stale(connection, settings)
     suite = run_suite("topic_lexicon", batch.rows, settings, batch="all", references={})

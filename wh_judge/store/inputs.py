@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import duckdb
 import pyarrow as pa
@@ -183,7 +184,7 @@ def _keep_problems(connection: duckdb.DuckDBPyConnection, problems: Sequence[Pro
         connection.unregister("problems")
 
 
-def signature(path: Path | None, later: Mapping[str, Path], decided: str) -> str:
+def signature(path: Path | None, later: Mapping[str, Path], decided: str = "") -> str:
     """Hash of the names and the contents of an input's files, and of what decisions change in it."""
     digest = hashlib.sha256()
     named = {file_name(path, file): file for file in files_of(path)} if path else {}
@@ -207,12 +208,13 @@ def is_known(
     table: InputTable,
     path: Path | None,
     inbox: Path | None = None,
+    more: Mapping[str, Path] = MappingProxyType({}),
     decisions: Sequence[Decision] = (),
 ) -> bool:
-    """Whether the files of an input, and the decisions on it, are those that were brought in last."""
+    """Whether the files of an input, and the decisions on it, are those of last time; `more` as for `replace_table`."""
     row = one(connection, 'SELECT signature FROM input_file WHERE "table" = ?', [table.name])
-    decided = digest_for(table.name, decisions)
-    return row is not None and row[0] == signature(path, later_named(inbox, table), decided)
+    files, decided = later_named(inbox, table) | dict(more), digest_for(table.name, decisions)
+    return row is not None and row[0] == signature(path, files, decided)
 
 
 def read_problems(
@@ -237,17 +239,20 @@ def replace_table(
     table: InputTable,
     path: Path | None,
     inbox: Path | None = None,
+    more: Mapping[str, Path] = MappingProxyType({}),
     decisions: Sequence[Decision] = (),
 ) -> Batch:
-    """Bring in cards, lexicon or gold labels whole, with what was decided on them, in one transaction.
+    """Bring in a small table whole, with what was decided on it, in one transaction.
 
     A file of them in the inbox of which no row can be read is moved to its folder `rejected`.
+    `more` are files that count over all others, by the names that problems call them.
     """
     # Taken before the files are read: a file that is swapped in between is then read once more, not never.
-    later = later_named(inbox, table)
+    dropped = later_named(inbox, table)
+    later = dropped | dict(more)
     signed = signature(path, later, digest_for(table.name, decisions))
     batch = read_layers(path, later, table)
-    for name, file in later.items():
+    for name, file in dropped.items():
         if inbox and not any(part.rows.num_rows for part in read_file(file, table, name)):
             reject(inbox, file, [problem for problem in batch.problems if problem.file == name])
     of_files = batch.rows.to_pylist() if decisions else []

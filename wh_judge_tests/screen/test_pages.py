@@ -230,6 +230,11 @@ def test_the_open_row_is_in_the_address(client: TestClient) -> None:
     assert [found["data-turn"] for found in page.all("details") if "open" in found] == ["T-8"]
 
 
+def test_an_open_row_that_is_not_on_the_page_is_led_to(client: TestClient) -> None:
+    page = seen(client.get("/verdicts?verdict=설정대로 말함&open=T-8"))
+    assert "펼쳐 둔 회차 T-8은(는) 이 쪽에 없습니다." in page.text and "/turn?id=T-8" in page.links("/turn")
+
+
 def test_all_turns_of_the_log_are_listed(client: TestClient) -> None:
     found = [turn for group in GROUPS for turn in listed(client.get("/verdicts", params={"verdict": group}))]
     assert sorted(found) == sorted([*OF_LOG, "T-5"])

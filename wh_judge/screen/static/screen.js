@@ -47,6 +47,13 @@ if (keys && (rows().length)) {
   });
 }
 
+// What is not asked for does not stand in the address.
+for (const form of document.querySelectorAll("form.filters, form.find")) {
+  form.addEventListener("formdata", (event) => {
+    for (const [name, value] of [...event.formData]) if (!value) event.formData.delete(name);
+  });
+}
+
 // The row that was opened last is in the address, so that a link shows what its sender saw.
 document.addEventListener("toggle", (event) => {
   const row = event.target;
