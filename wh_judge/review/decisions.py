@@ -116,25 +116,6 @@ def in_force(decisions: Iterable[Decision]) -> list[Decision]:
     return [row for row in rows if row.decision_id in chosen]
 
 
-def about_turn(decisions: Iterable[Decision], turn: Mapping[str, Any]) -> list[Decision]:
-    """Decisions in force that concern a turn.
-
-    Args:
-        decisions: all of them.
-        turn: turn_id, character_id, off_canon_entities, touched_term and touched_topic, as its verdict has them.
-    """
-    names = set(turn.get("off_canon_entities") or ())
-
-    def concerns(row: Decision) -> bool:
-        if row.turn_id == turn["turn_id"]:
-            return True
-        if row.kind == "name":
-            return row.character_id == turn.get("character_id") and row.name in names
-        return row.kind == "term" and (row.term, row.topic) == (turn.get("touched_term"), turn.get("touched_topic"))
-
-    return [row for row in in_force(decisions) if concerns(row)]
-
-
 def shown(row: Draft) -> str:
     """What was decided, on one line."""
     if row.kind == "undo":
