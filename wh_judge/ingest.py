@@ -18,7 +18,7 @@ import pyarrow as pa
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from wh_judge.columnar import certain_turns, key_hashes
+from wh_judge.columnar import certain_turns, key_hashes, repeated_keys
 from wh_judge.errors import UserError
 from wh_judge.model import (
     CARD_SCHEMA,
@@ -251,26 +251,43 @@ def _read_columns(file: Path, reading: "_Reading", all_differ: bool) -> Iterator
         if isinstance(batch, Record):
             reading.add(batch)
             continue
-        certain = certain_turns(batch) if all_differ or hashes is not None else None
-        mask = np.zeros(batch.num_rows, dtype=bool)
-        if certain is not None:
-            mask = certain.mask
-            if hashes is not None:
-                mask = mask & ~np.isin(hashes.every[line : line + len(mask)], hashes.repeated)
-            if reading.is_news(batch.schema.names):
-                # The first row that can be read tells of columns that nobody knows: a certain one can be.
-                mask = mask & (np.arange(len(mask)) > 0) & bool(mask[:1].all())
-        doubtful = np.flatnonzero(~mask)
-        for row, value in zip(doubtful.tolist(), _values(batch, doubtful), strict=True):
-            reading.add(batch_record(line + row + 1, value))
-        out = reading.take()
-        if certain is not None:
-            out.normalised += int((certain.normalised & mask).sum())
-            out = _in_order(out, certain.rows, np.flatnonzero(mask), line + 1)
-        yield out
+        repeated = np.full(batch.num_rows, not all_differ)
+        if hashes is not None:
+            repeated = np.isin(hashes.every[line : line + batch.num_rows], hashes.repeated)
+        yield _read_batch(batch, reading, repeated, np.arange(batch.num_rows) + line + 1)
         line += batch.num_rows
     if not line or reading.out.problems:
         yield reading.take()
+
+
+def read_turns(batch: pa.RecordBatch, name: str, lines: np.ndarray) -> Batch:
+    """The turns of a batch of Parquet rows that stand in these lines of a file, ascending; each key once."""
+    return _read_batch(batch, _Reading(TABLES["chat_turn"], name, {}), repeated_keys(batch), lines)
+
+
+def _read_batch(batch: pa.RecordBatch, reading: "_Reading", repeated: np.ndarray, lines: np.ndarray) -> Batch:
+    """The rows of a batch.
+
+    Args:
+        batch: n rows of a Parquet file.
+        reading: what was read before.
+        repeated: n booleans, false where the row's key certainly stands in no other row.
+        lines: n numbers.
+    """
+    mask, certain = np.zeros(batch.num_rows, dtype=bool), certain_turns(batch)
+    if certain is not None:
+        mask = certain.mask & ~repeated
+        if reading.is_news(batch.schema.names):
+            # The first row that can be read tells of columns that nobody knows: a certain one can be.
+            mask = mask & (np.arange(len(mask)) > 0) & bool(mask[:1].all())
+    doubtful = np.flatnonzero(~mask)
+    for line, value in zip(lines[doubtful].tolist(), _values(batch, doubtful), strict=True):
+        reading.add(batch_record(line, value))
+    out = reading.take()
+    if certain is not None:
+        out.normalised += int((certain.normalised & mask).sum())
+        out = _in_order(out, certain.rows, np.flatnonzero(mask), lines)
+    return out
 
 
 def _values(batch: pa.RecordBatch, rows: np.ndarray) -> Iterator[dict[str, Any] | str]:
@@ -285,9 +302,9 @@ def _values(batch: pa.RecordBatch, rows: np.ndarray) -> Iterator[dict[str, Any] 
             yield from batch_values(batch.slice(row, 1))
 
 
-def _in_order(out: Batch, rows: pa.Table, chosen: np.ndarray, first_line: int) -> Batch:
+def _in_order(out: Batch, rows: pa.Table, chosen: np.ndarray, lines: np.ndarray) -> Batch:
     """The batch with the chosen of the rows besides, all by their lines."""
-    lines = np.concatenate([chosen + first_line, np.array(out.lines, dtype=np.int64)])
+    lines = np.concatenate([lines[chosen], np.array(out.lines, dtype=np.int64)])
     places = np.concatenate([chosen, np.arange(len(out.lines)) + rows.num_rows])
     order = np.argsort(lines)
     if len(places) < rows.num_rows or out.lines:

@@ -37,6 +37,12 @@ document.addEventListener("keydown", (event) => {
   actions[event.key]();
 });
 
+// Votes by their numbers.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, select, textarea")) return;
+  document.querySelector(`button[data-vote="${CSS.escape(event.key)}"]`)?.click();
+});
+
 const keys = document.querySelector(".keys");
 if (keys && (rows().length)) {
   keys.hidden = false;
