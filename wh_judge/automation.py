@@ -14,6 +14,8 @@ from wh_judge.inbox import later_files, ready_files
 from wh_judge.ingest import KST, TABLES, files_of, input_path
 from wh_judge.partitions import DAYS
 from wh_judge.resources import POOL, Warehouse
+from wh_judge.review.book import book_of, read_book
+from wh_judge.review.effects import digest_for
 from wh_judge.settings import Settings, load_settings
 from wh_judge.store.inputs import bring_in
 from wh_judge.store.probes import probes_path
@@ -174,10 +176,13 @@ def fingerprints(settings: Settings) -> dict[str, str]:
     log = input_path(settings.inputs, TABLES["chat_turn"])
     gold = [*filter(None, [input_path(settings.inputs, TABLES["gold_label"], optional=True)])]
     probes = [*filter(None, [probes_path(settings)])]
+    book = book_of(settings.data)
     beside = [*later_files(settings.inbox, TABLES["gold_label"]), *people_files(settings)]
+    beside += [book] if book.exists() else []
     rules = f"{settings.rules.parts} {settings.card_as_of}"
+    decided = "".join(digest_for(table.name, read_book(book)) for table in small)
     return {
-        "inputs": _hash([*(file for path in paths for file in files_of(path)), *later]),
+        "inputs": _hash([*(file for path in paths for file in files_of(path)), *later], decided),
         "log": _hash([*files_of(log), *ready_files(settings.inbox)], rules),
         "evaluations": _hash([*(file for path in [*gold, *probes] for file in files_of(path)), *beside]),
     }

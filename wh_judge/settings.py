@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wh_judge.errors import UserError
 from wh_judge.model import VerdictValue
+from wh_judge.review.book import book_of, read_book
+from wh_judge.review.effects import settings_with
 from wh_judge.rules import RuleSettings
 
 ENVIRONMENT = {
@@ -115,8 +117,18 @@ def load_settings(**flags: Any) -> Settings:
         )
         what = "is no day; write it like 2026-09-01" if name == "first_day" else detail["msg"]
         raise UserError(f"{source}: {name}: {what}") from None
+    settings = _with_decisions(settings)
     # Absolute, so that a run started elsewhere by the Dagster daemon means the same folders.
     return settings.model_copy(update={"data": settings.data.absolute(), "inputs": settings.inputs.absolute()})
+
+
+def _with_decisions(settings: Settings) -> Settings:
+    """The settings with the endings that people added by decision, and with what they decided to pass over."""
+    decisions = read_book(book_of(settings.data))
+    if not decisions:
+        return settings
+    rules = settings_with(settings.rules, decisions)
+    return settings.model_copy(update={"endings": rules.endings, "ignore_trailing": rules.ignore_trailing})
 
 
 def _from_pyproject(folder: Path) -> tuple[Path | None, dict[str, Any]]:

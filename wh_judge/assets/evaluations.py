@@ -14,6 +14,7 @@ from wh_judge.evaluation.pictures import confusion_picture, divergence_picture
 from wh_judge.ingest import TABLES, input_path
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.store import evaluations
+from wh_judge.store.decisions import decisions_of, keep_decisions
 from wh_judge.store.inputs import replace_table
 
 GROUP = "evaluation"
@@ -35,9 +36,10 @@ def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> E
     """One document: the agreement over all labelled turns."""
     table = TABLES["gold_label"]
     settings = warehouse.settings()
-    path = input_path(settings.inputs, table, optional=True)
+    path, decisions = input_path(settings.inputs, table, optional=True), decisions_of(settings)
     with warehouse.connect() as connection:
-        batch = replace_table(connection, table, path, settings.inbox)
+        keep_decisions(connection, decisions)
+        batch = replace_table(connection, table, path, settings.inbox, decisions=decisions)
         agreement = measure_agreement(batch.rows, *evaluations.read_judged(connection))
         evaluations.keep(connection, "gold_agreement", agreement, context.run.run_id)
     metadata: dict[str, Any] = {

@@ -11,6 +11,7 @@ from wh_judge.ingest import TABLES, input_path
 from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, SCHEMA_VERSION, CharacterCard, LexiconTerm
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.store import log
+from wh_judge.store.decisions import decisions_of
 from wh_judge.store.inputs import replace_table
 from wh_judge.store.stale import refresh_stale
 from wh_judge.store.versions import table_version
@@ -46,7 +47,7 @@ def cards(warehouse: Warehouse) -> Events:
     table, settings = TABLES["character_card"], warehouse.settings()
     path = input_path(settings.inputs, table)
     with warehouse.connect() as connection:
-        batch = replace_table(connection, table, path, settings.inbox)
+        batch = replace_table(connection, table, path, settings.inbox, decisions=decisions_of(settings))
         version = table_version(connection, "SELECT * FROM character_card", "character_id")
         refresh_stale(connection, settings)
         topics = log.keys(connection, "topic_lexicon", "topic")
@@ -89,7 +90,7 @@ def lexicon(warehouse: Warehouse) -> Events:
     table, settings = TABLES["topic_lexicon"], warehouse.settings()
     path = input_path(settings.inputs, table)
     with warehouse.connect() as connection:
-        batch = replace_table(connection, table, path, settings.inbox)
+        batch = replace_table(connection, table, path, settings.inbox, decisions=decisions_of(settings))
         version = table_version(connection, "SELECT * FROM topic_lexicon", "position")
         refresh_stale(connection, settings)
     suite = run_suite("topic_lexicon", batch.rows, settings, batch="all", references={})

@@ -24,6 +24,7 @@ COMMANDS = (
     "judge",
     "validate",
     "draft",
+    "review",
     "rules",
     "screen",
 )
@@ -74,6 +75,7 @@ HELP = {
     "judge": "Judge files, without Dagster and without a warehouse.",
     "validate": "Hold a file of verdicts from anywhere against the log.",
     "draft": "Let a language model write sentences for verdicts.",
+    "review": "Show what people should look at, and write down what they decide.",
     "rules": "Show the rules and their documentation.",
     "screen": "Serve the web page on which people read verdicts.",
 }

@@ -84,11 +84,12 @@ class Endpoint:
                 raise UserError(f"{self._url}: {_words(error)}; check WH_JUDGE_DRAFTS_URL, _MODEL and _KEY") from None
             except openai.APIStatusError as error:
                 used, failure = (0, 0), ("no_answer", f"the server answers {_words(error)}")
-                if error.status_code in (400, 422):
-                    if form + 1 == len(FORMATS) or not _is_about_the_format(error):
-                        return Answer(None, failure, tries=sent)
+                # llama-cpp-python says 500 where it should say 422.
+                if error.status_code in (400, 422, 500) and form + 1 < len(FORMATS) and _is_about_the_format(error):
                     self._format, sent = max(self._format, form + 1), sent - 1
                     continue
+                if error.status_code in (400, 422):
+                    return Answer(None, failure, tries=sent)
                 wanted = retry_after(error.response.headers)
                 if wanted is not None:
                     # The limit is the endpoint's, so that every request waits for it, not only this one.

@@ -14,7 +14,7 @@ from wh_judge.model import Verdict, verdict_document
 DOCUMENT_LIMIT = 16_000
 """Bytes of a verdict's JSON document beyond which nothing is asked: a model could not cite it whole."""
 
-ROOM = 400
+ROOM = 200
 """Tokens for the sentence, beside those for the document that is copied."""
 
 MOST_TOKENS = 8_192
@@ -62,6 +62,7 @@ def request_for(verdict: Verdict, model: str) -> Request | None:
     data = json.dumps({"verdict": document, "default_summary": default}, ensure_ascii=False)
     if len(data.encode()) > DOCUMENT_LIMIT:
         return None
-    # A syllable of Hangul is seldom more than two tokens, and what is copied is mostly that.
-    room = min(MOST_TOKENS, 2 * len(data) + ROOM)
+    # A syllable of Hangul is seldom more than two tokens, and of what else is copied two characters are about one.
+    beyond_ascii = sum(not character.isascii() for character in data)
+    room = min(MOST_TOKENS, 2 * beyond_ascii + (len(data) - beyond_ascii) // 2 + ROOM)
     return Request(model, (("system", INSTRUCTIONS), ("user", data)), room)

@@ -13,6 +13,7 @@ from wh_judge.edits import Inputs
 from wh_judge.model import TURN_SCHEMA, CharacterCard, ChatTurn, LexiconTerm, turns_from
 from wh_judge.rules import Lexicon, rules_version
 from wh_judge.rules.rule import Mention
+from wh_judge.store.decisions import behind_cells, read_decisions
 from wh_judge.store.plan import DayPlan
 from wh_judge.store.schema import arrow, names
 from wh_judge.store.versions import (
@@ -32,6 +33,8 @@ class Change:
     before: dict[str, Any] | None
     after: dict[str, Any] | None
     cause: Cause
+    decisions: tuple[str, ...] = ()
+    """The decisions of people that made the cells of the cause."""
 
     @property
     def verdicts(self) -> tuple[str | None, str | None]:
@@ -48,7 +51,7 @@ SELECT coalesce(old.turn_id, new.turn_id) AS turn_id, {_FIELDS.replace("{side}",
        {_FIELDS.replace("{side}", "new")} AS after,
        old.turn_id IS NOT NULL AS was_judged, new.turn_id IS NOT NULL AS is_judged,
        coalesce(old.turn_version, old_unjudged.turn_version) AS turn_version, old.card_version, old.settings_version,
-       old.code_version, old.lexicon_version,
+       old.code_version, old.lexicon_version, old.written_at AS old_written_at,
        old.lexicon_rows AS old_rows, old.mentions AS old_mentions, new.lexicon_rows AS new_rows,
        new.card_version AS new_card_version
 FROM (SELECT * FROM old_verdict UNION ALL BY NAME SELECT * FROM left_verdict) AS old
@@ -71,7 +74,7 @@ def keep_changes(
     changes = list(_explained(connection, plan, records)) if records else []
     if changes:
         connection.executemany(
-            "INSERT INTO verdict_change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO verdict_change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 [
                     plan.day,
@@ -83,6 +86,7 @@ def keep_changes(
                     json.dumps(change.after, ensure_ascii=False),
                     list(change.cause.inputs),
                     list(change.cause.cells),
+                    list(change.decisions),
                 ]
                 for change in changes
             ],
@@ -109,7 +113,8 @@ def _explained(
             code,
             card_by_time=plan.card_as_of == "turn",
         )
-        changes.append(Change(record["turn_id"], before, after, cause))
+        decisions = behind_cells(connection, cause.cells, record["old_written_at"])
+        changes.append(Change(record["turn_id"], before, after, cause, decisions))
     return changes
 
 
@@ -240,11 +245,14 @@ def read_changes(
     of_turn = "true" if turn_id is None else f"turn_id = {sql_text(turn_id)}"
     rows = connection.sql(
         f"""SELECT day::VARCHAR AS day, turn_id, run_id, changed_at::VARCHAR AS changed_at, verdict_before,
-                   verdict_after, fields_before, fields_after, inputs, cells
+                   verdict_after, fields_before, fields_after, inputs, cells, decisions
             FROM verdict_change WHERE {since} AND {until} AND {of_turn}
             ORDER BY verdict_change.changed_at, verdict_change.day, length(turn_id), turn_id"""
     ).to_arrow_table()
+    known = read_decisions(connection, {name for names in rows["decisions"].to_pylist() for name in names})
     return [
-        row | {side: json.loads(row[side]) if row[side] else None for side in ("fields_before", "fields_after")}
+        row
+        | {"decisions": [known.get(name, {"decision_id": name}) for name in row["decisions"]]}
+        | {side: json.loads(row[side]) if row[side] else None for side in ("fields_before", "fields_after")}
         for row in rows.to_pylist()
     ]

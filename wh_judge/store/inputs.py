@@ -4,6 +4,7 @@ import errno
 import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,8 +25,11 @@ from wh_judge.ingest import (
     read_file,
     read_layers,
 )
+from wh_judge.review.decisions import Decision
+from wh_judge.review.effects import TABLE_EFFECTS, digest_for
 from wh_judge.settings import Settings
 from wh_judge.store import transaction
+from wh_judge.store.decisions import decisions_of, keep_decisions, note_effects
 from wh_judge.store.schema import number, one
 from wh_judge.store.versions import keep_replaced_turns, keep_versions
 
@@ -33,13 +37,14 @@ _PROBLEM_SCHEMA = pa.schema([(name, pa.int64() if name == "line" else pa.string(
 
 
 def bring_in(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[str]:
-    """Bring in the log files that are new or changed: those among the inputs, then those in the inbox.
+    """Bring in the decisions, then the log files that are new or changed: those among the inputs, those in the inbox.
 
     A file in the inbox of which no row can be read is moved to its folder `rejected`.
 
     Returns:
         Names of the files that were brought in or rejected.
     """
+    keep_decisions(connection, decisions_of(settings))
     done = ingest_log(connection, input_path(settings.inputs, TABLES["chat_turn"]))
     settings.inbox.mkdir(parents=True, exist_ok=True)
     for file in ready_files(settings.inbox):
@@ -179,8 +184,8 @@ def _keep_problems(connection: duckdb.DuckDBPyConnection, problems: Sequence[Pro
         connection.unregister("problems")
 
 
-def signature(path: Path | None, later: Mapping[str, Path]) -> str:
-    """Hash of the names and the contents of an input's files."""
+def signature(path: Path | None, later: Mapping[str, Path], decided: str = "") -> str:
+    """Hash of the names and the contents of an input's files, and of what decisions change in it."""
     digest = hashlib.sha256()
     named = {file_name(path, file): file for file in files_of(path)} if path else {}
     for name, file in [*named.items(), *later.items()]:
@@ -189,6 +194,7 @@ def signature(path: Path | None, later: Mapping[str, Path]) -> str:
         except OSError as error:
             content = str(error.strerror)
         digest.update(f"{name}\0{content}\0".encode())
+    digest.update(decided.encode())
     return digest.hexdigest()
 
 
@@ -203,10 +209,12 @@ def is_known(
     path: Path | None,
     inbox: Path | None = None,
     more: Mapping[str, Path] = MappingProxyType({}),
+    decisions: Sequence[Decision] = (),
 ) -> bool:
-    """Whether the files of an input are those that were brought in last; `more` as for `replace_table`."""
+    """Whether the files of an input, and the decisions on it, are those of last time; `more` as for `replace_table`."""
     row = one(connection, 'SELECT signature FROM input_file WHERE "table" = ?', [table.name])
-    return row is not None and row[0] == signature(path, later_named(inbox, table) | dict(more))
+    files, decided = later_named(inbox, table) | dict(more), digest_for(table.name, decisions)
+    return row is not None and row[0] == signature(path, files, decided)
 
 
 def read_problems(
@@ -232,8 +240,9 @@ def replace_table(
     path: Path | None,
     inbox: Path | None = None,
     more: Mapping[str, Path] = MappingProxyType({}),
+    decisions: Sequence[Decision] = (),
 ) -> Batch:
-    """Bring in a small table whole, in one transaction.
+    """Bring in a small table whole, with what was decided on it, in one transaction.
 
     A file of them in the inbox of which no row can be read is moved to its folder `rejected`.
     `more` are files that count over all others, by the names that problems call them.
@@ -241,11 +250,15 @@ def replace_table(
     # Taken before the files are read: a file that is swapped in between is then read once more, not never.
     dropped = later_named(inbox, table)
     later = dropped | dict(more)
-    signed = signature(path, later)
+    signed = signature(path, later, digest_for(table.name, decisions))
     batch = read_layers(path, later, table)
     for name, file in dropped.items():
         if inbox and not any(part.rows.num_rows for part in read_file(file, table, name)):
             reject(inbox, file, [problem for problem in batch.problems if problem.file == name])
+    of_files = batch.rows.to_pylist() if decisions else []
+    if decisions:
+        rows = TABLE_EFFECTS[table.name](of_files, decisions)
+        batch = replace(batch, rows=pa.Table.from_pylist(rows, schema=table.schema))
     rows = batch.rows
     version = ""
     if table.name == "topic_lexicon":
@@ -261,4 +274,5 @@ def replace_table(
         _forget_problems(connection, table)
         _keep_problems(connection, batch.problems)
         keep_versions(connection, table)
+        note_effects(connection, table.name, of_files, decisions)
     return batch

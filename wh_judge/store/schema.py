@@ -25,9 +25,31 @@ def _type(kind: pa.DataType) -> str:
         return "STRUCT(" + ", ".join(f'"{entry.name}" {_type(entry.type)}' for entry in kind) + ")"
     if pa.types.is_timestamp(kind):
         return "TIMESTAMPTZ"
+    if pa.types.is_int64(kind):
+        return "BIGINT"
     if pa.types.is_floating(kind):
         return "DOUBLE"
     return "BOOLEAN" if pa.types.is_boolean(kind) else "VARCHAR"
+
+
+DECISION_SCHEMA = pa.schema(
+    [
+        pa.field("position", pa.int64(), nullable=False),
+        pa.field("decision_id", pa.string(), nullable=False),
+        pa.field("at", pa.timestamp("us", "UTC"), nullable=False),
+        pa.field("by", pa.string(), nullable=False),
+        ("why", pa.string()),
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("choice", pa.string(), nullable=False),
+        *((name, pa.string()) for name in ("turn_id", "character_id", "name", "term", "topic")),
+        pa.field("instead", pa.list_(pa.string()), nullable=False),
+        ("ending", pa.string()),
+        ("undoes", pa.string()),
+        pa.field("what", pa.string(), nullable=False),
+        pa.field("in_force", pa.bool_(), nullable=False),
+    ]
+)
+"""The book of decisions as readers get it: each row with what it says on one line, and whether it counts."""
 
 
 def names(schema: pa.Schema) -> str:
@@ -122,7 +144,11 @@ CREATE TABLE IF NOT EXISTS outcome (day DATE NOT NULL, turn_id VARCHAR NOT NULL,
 CREATE TABLE IF NOT EXISTS verdict_change (
     day DATE NOT NULL, turn_id VARCHAR NOT NULL, run_id VARCHAR NOT NULL, changed_at TIMESTAMPTZ NOT NULL,
     verdict_before VARCHAR, verdict_after VARCHAR, fields_before JSON, fields_after JSON,
-    inputs VARCHAR[] NOT NULL, cells VARCHAR[] NOT NULL);
+    inputs VARCHAR[] NOT NULL, cells VARCHAR[] NOT NULL, decisions VARCHAR[] NOT NULL);
+CREATE TABLE IF NOT EXISTS decision ({_columns(DECISION_SCHEMA)});
+CREATE TABLE IF NOT EXISTS decision_seen ("table" VARCHAR NOT NULL, decision_id VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS decision_effect (
+    "table" VARCHAR NOT NULL, cell VARCHAR NOT NULL, decision_id VARCHAR NOT NULL, applied_at TIMESTAMPTZ NOT NULL);
 CREATE TABLE IF NOT EXISTS draft_row (
     day DATE NOT NULL, turn_id VARCHAR NOT NULL, row_hash VARCHAR NOT NULL, request_hash VARCHAR,
     model VARCHAR NOT NULL, outcome VARCHAR NOT NULL, reasons STRUCT(code VARCHAR, text VARCHAR)[] NOT NULL,
@@ -173,8 +199,10 @@ CREATE TABLE IF NOT EXISTS layout (version VARCHAR NOT NULL);
 What a file brought before is kept in `turn_history`, as are all versions of cards, lexicon and settings. `verdict_row`
 holds the verdicts in force, `verdict_closed` those that were replaced, with the lexicon that their day was judged with
 last; `outcome` has, for each verdict, one letter per validation: P passed, N not applicable. `draft_row` keeps what
-every model answered, and `draft` shows what was written for the verdicts in force. `unjudged_left` remembers turns
-without a verdict that moved to a day that was not judged since. `publication` has one row: what the newest snapshot was
+every model answered, and `draft` shows what was written for the verdicts in force. `decision` is the book of decisions,
+`decision_effect` has the cells of inputs that one of them made, and `decision_seen` which of them each input knows.
+`unjudged_left` remembers turns without a verdict that moved to a day that was not judged since. `publication` has one
+row: what the newest snapshot was
 made from, and `layout` one: the version of all this."""
 
 PUBLISHED = {
@@ -182,6 +210,7 @@ PUBLISHED = {
     "character_card": "character_id",
     "topic_lexicon": "position",
     "gold_label": "turn_id",
+    "decision": "position",
     "vote": "voted_at, vote_id",
     "capability_support": "case_id, model_id",
     "judge_score": "judge, run, turn_id",

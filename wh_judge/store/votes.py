@@ -11,7 +11,9 @@ from wh_judge.evaluation.people import JUDGED_SCHEMA
 from wh_judge.inbox import later_files
 from wh_judge.ingest import TABLES, Batch, InputTable, TableName, files_of, input_path, read_layers
 from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, TURN_SCHEMA, VERDICTS
+from wh_judge.review.effects import TABLE_EFFECTS, digest_for
 from wh_judge.settings import Settings
+from wh_judge.store.decisions import decisions_of
 from wh_judge.store.inputs import has_rows, is_known, replace_table
 from wh_judge.store.schema import arrow, names
 from wh_judge.store.versions import LEXICON_ROWS
@@ -53,10 +55,12 @@ def bring_in_people(connection: duckdb.DuckDBPyConnection, settings: Settings) -
 
 
 def is_read(connection: duckdb.DuckDBPyConnection, settings: Settings, table: InputTable) -> bool:
-    """Whether a small table was read from the files that there are; where there are none there is nothing to read."""
+    """Whether a small table is as files and decisions have it now; without any there is nothing to read."""
     path, more = input_path(settings.inputs, table, optional=table.optional), own_files(settings, table)
+    decided = decisions_of(settings) if table.name in TABLE_EFFECTS else []
     nothing = path is None and not more and not later_files(settings.inbox, table) and not has_rows(connection, table)
-    return nothing or is_known(connection, table, path, settings.inbox, more)
+    nothing = nothing and not digest_for(table.name, decided)
+    return nothing or is_known(connection, table, path, settings.inbox, more, decided)
 
 
 def people_known(connection: duckdb.DuckDBPyConnection, settings: Settings) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import email.utils
 import json
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -126,8 +127,9 @@ def test_pauses_grow_and_are_not_alike() -> None:
 REFUSES_FORMAT = Step(status=422, body=b'{"detail": [{"loc": ["body", "response_format", "type"]}]}')
 
 
-def test_a_server_is_asked_in_its_own_way_of_giving_a_schema() -> None:
-    with serving(REFUSES_FORMAT, GOOD) as script:
+@pytest.mark.parametrize("status", [400, 422, 500])
+def test_a_server_is_asked_in_its_own_way_of_giving_a_schema(status: int) -> None:
+    with serving(replace(REFUSES_FORMAT, status=status), GOOD) as script:
         answer = ask(script, tries=1)
     assert (answer.raw, answer.tries) == ("응", 1)
     assert [sent["response_format"]["type"] for sent in script.requests] == ["json_schema", "json_object"]
