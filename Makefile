@@ -10,13 +10,14 @@ export DAGSTER_DISABLE_TELEMETRY := 1
 export GX_ANALYTICS_ENABLED := False
 export DO_NOT_TRACK := 1
 
-.PHONY: help run test lint ui serve clean lock model
+.PHONY: help run test lint bench ui serve clean lock model
 
 help:
 	@echo "make run    judge the sample log and show the result"
 	@echo "make test   run all tests"
 	@echo "make lint   ruff, mypy and dagster definitions validate"
 	@echo "make serve  the screen on http://$(HOST):3002 beside the Dagster UI of make ui"
+	@echo "make bench  measure speed and memory beside what else one could use (hours; BENCH=\"judge-1m lexicon\" for some)"
 	@echo "make ui     the Dagster UI with its daemon on http://$(HOST):3000"
 	@echo "make model  build the small language model that tests of drafts ask, into .wheels/"
 	@echo "make clean  delete what runs have made (data/, .dagster/), not the sample"
@@ -29,10 +30,13 @@ test: .venv/dev
 	@PYTHONHASHSEED=0 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: .venv/dev
-	@$(BIN)/ruff check wh_judge wh_judge_tests
-	@$(BIN)/ruff format --check wh_judge wh_judge_tests
+	@$(BIN)/ruff check wh_judge wh_judge_tests benchmarks
+	@$(BIN)/ruff format --check wh_judge wh_judge_tests benchmarks
 	@$(BIN)/mypy
 	@$(BIN)/dagster definitions validate --log-level warning
+
+bench: .venv/dev
+	@$(BIN)/python -m benchmarks $(BENCH)
 
 # The second server shows the Data Docs that the checks link to: a browser opens no file from a served page.
 ui: .venv/run

@@ -74,8 +74,8 @@ def words() -> Words:
     stems = some(400, 1, 3)
     return Words(
         inner=pa.array(some(20_000, 1, 4)),
-        casual=pa.array([stem + "다. 어. 지. 네!".split()[place % 4] for place, stem in enumerate(stems)]),
-        polite=pa.array([stem + "요. 죠. 니다. 요?".split()[place % 4] for place, stem in enumerate(stems)]),
+        casual=pa.array([stem + ["다.", "어.", "지.", "네!"][place % 4] for place, stem in enumerate(stems)]),
+        polite=pa.array([stem + ["요.", "죠.", "니다.", "요?"][place % 4] for place, stem in enumerate(stems)]),
         names=some(3_000, 2, 4),
     )
 

@@ -1,8 +1,8 @@
 """How long it takes to judge again after one card of 5,000 was edited, beside judging everything.
 
-    python benchmarks/one_card.py [DAYS] [TURNS_PER_DAY]
+    python -m benchmarks.one_card OUT [DAYS] [TURNS_PER_DAY]
 
-Prints one line for each of three edits: turns touched, seconds, and the share of the time that judging all took.
+Writes a JSON document: the seconds that judging all took, and of each of three edits the seconds and the verdicts.
 """
 
 import datetime as dt
@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from wh_judge.day import judge_day
 from wh_judge.ingest import TABLES
-from wh_judge.settings import Settings
+from wh_judge.settings import Settings, load_settings
 from wh_judge.store import open_warehouse
 from wh_judge.store.inputs import ingest_log, replace_table
 from wh_judge.store.stale import find_stale
@@ -99,25 +99,24 @@ def judge_stale(connection: duckdb.DuckDBPyConnection, settings: Settings, run_i
     return len(stale), written, time.perf_counter() - begun
 
 
-def main(days: int = 30, turns: int = 100_000) -> None:
+def main(out: Path, days: int = 30, turns: int = 100_000) -> None:
     """Judge all, then edit one card three times."""
     with tempfile.TemporaryDirectory() as name:
-        settings = Settings(data=Path(name) / "data", inputs=Path(name) / "in")
+        settings = load_settings(data=str(Path(name) / "data"), inputs=str(Path(name) / "in"))
         write_inputs(settings.inputs, days, turns)
         write_cards(settings.inputs)
         with open_warehouse(settings.warehouse) as connection:
             replace_table(connection, TABLES["topic_lexicon"], settings.inputs / "lexicon.csv")
-            begun = time.perf_counter()
             ingest_log(connection, settings.inputs / "turns")
-            print(f"read {days * turns} turns in {time.perf_counter() - begun:.1f} s")
             _, written, all_of_them = judge_stale(connection, settings, "all")
-            print(f"judged all: {written} verdicts in {all_of_them:.1f} s")
+            edits = []
             for edit in ("리안", "마루", "아라"):
                 write_cards(settings.inputs, edit)
-                stale, written, seconds = judge_stale(connection, settings, edit)
-                share = f"{seconds / all_of_them:.1%} of judging all"
-                print(f"one card edited: {stale} days, {written} verdicts in {seconds:.1f} s, {share}")
+                stale, verdicts, seconds = judge_stale(connection, settings, edit)
+                edits.append({"days": stale, "verdicts": verdicts, "seconds": seconds})
+    found = {"days": days, "turns": turns, "judging_all": all_of_them, "verdicts": written, "edits": edits}
+    out.write_text(json.dumps(found), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(Path(sys.argv[1]), *map(int, sys.argv[2:]))

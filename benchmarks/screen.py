@@ -7,6 +7,7 @@ opens another, from a mix of pages. Prints milliseconds by kind of page, the ser
 memory that it took. With FOLDER the snapshot is kept there and taken again by the next call.
 """
 
+import argparse
 import datetime as dt
 import http.client
 import os
@@ -264,5 +265,10 @@ def _share(ones: list[float], share: float) -> float:
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
-    main(*map(int, given[:3]), *map(float, given[3:4]), *given[4:5])
+    parser = argparse.ArgumentParser(description="Readers at the screen over a large log.")
+    parser.add_argument("--turns", type=int, default=1_000_000)
+    parser.add_argument("--readers", type=int, default=10)
+    parser.add_argument("--requests", type=int, default=100, help="of each reader")
+    parser.add_argument("--pause", type=float, default=1.0, help="seconds between a reader's pages, on average")
+    parser.add_argument("--folder", default="", help="where the log is kept for another time")
+    main(**vars(parser.parse_args()))

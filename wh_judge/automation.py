@@ -16,7 +16,9 @@ from wh_judge.partitions import DAYS
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.settings import Settings, load_settings
 from wh_judge.store.inputs import bring_in
+from wh_judge.store.probes import probes_path
 from wh_judge.store.stale import listed_days, refresh_stale
+from wh_judge.store.votes import people_files
 
 SENSOR_SECONDS = int(os.environ.get("WH_JUDGE_SENSOR_SECONDS", "30"))
 CATCH_UP_DAYS = 31
@@ -37,7 +39,11 @@ drafts_job = dg.define_asset_job(
 )
 evaluations_job = dg.define_asset_job(
     "evaluations",
-    selection=["gold_agreement", "model_divergence", "capability_profiles", "published"],
+    selection=[
+        *("gold_agreement", "model_divergence", "capability_profiles", "votes", "arena_ratings", "vote_agreement"),
+        "probe_results",
+        "published",
+    ],
     description="Measures the judge against the labels, compares and profiles the models, and publishes a snapshot.",
 )
 
@@ -166,12 +172,14 @@ def fingerprints(settings: Settings) -> dict[str, str]:
     paths = [input_path(settings.inputs, table) for table in small]
     later = [file for table in small for file in later_files(settings.inbox, table)]
     log = input_path(settings.inputs, TABLES["chat_turn"])
-    gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
+    gold = [*filter(None, [input_path(settings.inputs, TABLES["gold_label"], optional=True)])]
+    probes = [*filter(None, [probes_path(settings)])]
+    beside = [*later_files(settings.inbox, TABLES["gold_label"]), *people_files(settings)]
     rules = f"{settings.rules.parts} {settings.card_as_of}"
     return {
         "inputs": _hash([*(file for path in paths for file in files_of(path)), *later]),
         "log": _hash([*files_of(log), *ready_files(settings.inbox)], rules),
-        "evaluations": _hash([*(files_of(gold) if gold else []), *later_files(settings.inbox, TABLES["gold_label"])]),
+        "evaluations": _hash([*(file for path in [*gold, *probes] for file in files_of(path)), *beside]),
     }
 
 

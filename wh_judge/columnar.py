@@ -206,14 +206,30 @@ def key_hashes(file: Path) -> KeyHashes | None:
     hashes = [_NONE]
     try:
         with pq.ParquetFile(file) as parquet:
-            for batch in parquet.iter_batches(columns=["turn_id"]):
-                keys = _composed(_texts(batch.column("turn_id")))[0].to_pylist()
-                hashes.append(np.fromiter(map(hash, keys), dtype=np.int64, count=len(keys)))
+            hashes += [_hashes(batch) for batch in parquet.iter_batches(columns=["turn_id"])]
     except (DoubtError, pa.ArrowException, OSError, UnicodeDecodeError, KeyError):
         return None
     every = np.concatenate(hashes)
-    ordered = np.sort(every)
-    return KeyHashes(every, np.unique(ordered[1:][ordered[1:] == ordered[:-1]]))
+    return KeyHashes(every, _repeated(every))
+
+
+def repeated_keys(batch: pa.RecordBatch) -> np.ndarray:
+    """Of every row whether its turn id may stand in the batch more than once."""
+    try:
+        hashes = _hashes(batch)
+    except (DoubtError, pa.ArrowException, UnicodeDecodeError, KeyError):
+        return np.ones(batch.num_rows, dtype=bool)
+    return np.isin(hashes, _repeated(hashes))
+
+
+def _hashes(batch: pa.RecordBatch) -> np.ndarray:
+    keys = _composed(_texts(batch.column("turn_id")))[0].to_pylist()
+    return np.fromiter(map(hash, keys), dtype=np.int64, count=len(keys))
+
+
+def _repeated(hashes: np.ndarray) -> np.ndarray:
+    ordered = np.sort(hashes)
+    return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
 
 
 def filled_keys(column: pa.Array) -> pa.Array:

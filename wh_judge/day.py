@@ -9,9 +9,10 @@ import pyarrow.compute as pc
 
 from wh_judge.judge import Judgement, judge
 from wh_judge.settings import Settings
-from wh_judge.store.days import DayResult, read_log, replace_day
+from wh_judge.store.days import DayResult, read_judged, replace_day
 from wh_judge.store.plan import DayInputs, DayPlan, plan_day, read_inputs
-from wh_judge.validations import Outcomes, claim_from_record, validate_each
+from wh_judge.validated import validate_rows
+from wh_judge.validations import Outcomes
 
 
 def judge_day(
@@ -52,8 +53,7 @@ def _validate(
         rows = written
         if len(parts) > 1:
             rows = written.filter(pc.is_in(written["turn_id"], judgement.verdicts["turn_id"].combine_chunks()))
-        log = read_log(connection, plan, inputs, judgement)
-        outcome = validate_each(map(claim_from_record, rows.to_pylist()), log)
+        outcome = validate_rows(rows, read_judged(connection, plan, inputs, judgement))
         outcomes.append((rows["turn_id"].to_pylist(), outcome))
     if len(outcomes) == 1:
         return outcomes[0][1]

@@ -18,7 +18,7 @@ import pyarrow as pa
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from wh_judge.columnar import certain_turns, key_hashes
+from wh_judge.columnar import certain_turns, key_hashes, repeated_keys
 from wh_judge.errors import UserError
 from wh_judge.model import (
     CARD_SCHEMA,
@@ -33,12 +33,22 @@ from wh_judge.model import (
     Row,
 )
 from wh_judge.readers import READERS, Columns, Record, batch_record, batch_values, read_batches, read_records
+from wh_judge.votes.rows import (
+    JUDGE_SCORE_SCHEMA,
+    SUPPORT_SCHEMA,
+    VOTE_SCHEMA,
+    CapabilitySupport,
+    JudgeScore,
+    Vote,
+)
 
 BATCH_ROWS = 100_000
 KST = ZoneInfo("Asia/Seoul")
 """A turn's day is its date here."""
 
-TableName = Literal["chat_turn", "character_card", "topic_lexicon", "gold_label"]
+TableName = Literal[
+    "chat_turn", "character_card", "topic_lexicon", "gold_label", "vote", "capability_support", "judge_score"
+]
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,8 @@ class InputTable:
     model: type[Row]
     schema: pa.Schema
     key: tuple[str, ...]
+    optional: bool = False
+    """Whether a folder of inputs may do without it."""
 
     @property
     def columns(self) -> Columns:
@@ -59,6 +71,7 @@ class InputTable:
             known=frozenset(self.schema.names),
             lists=frozenset(entry.name for entry in self.schema if pa.types.is_list(entry.type)),
             booleans=frozenset(entry.name for entry in self.schema if pa.types.is_boolean(entry.type)),
+            numbers=frozenset(entry.name for entry in self.schema if pa.types.is_floating(entry.type)),
         )
 
 
@@ -68,7 +81,12 @@ TABLES: Mapping[TableName, InputTable] = {
         InputTable("chat_turn", "turns", ChatTurn, TURN_SCHEMA, ("turn_id",)),
         InputTable("character_card", "cards", CharacterCard, CARD_SCHEMA, ("character_id",)),
         InputTable("topic_lexicon", "lexicon", LexiconTerm, LEXICON_SCHEMA, ("term", "topic")),
-        InputTable("gold_label", "gold", GoldLabel, GOLD_SCHEMA, ("turn_id",)),
+        InputTable("gold_label", "gold", GoldLabel, GOLD_SCHEMA, ("turn_id",), optional=True),
+        InputTable("vote", "votes", Vote, VOTE_SCHEMA, ("vote_id",), optional=True),
+        InputTable(
+            "capability_support", "support", CapabilitySupport, SUPPORT_SCHEMA, ("case_id", "model_id"), optional=True
+        ),
+        InputTable("judge_score", "judges", JudgeScore, JUDGE_SCORE_SCHEMA, ("judge", "run", "turn_id"), optional=True),
     )
 }
 
@@ -141,10 +159,14 @@ def input_path(inputs: Path, table: InputTable, *, optional: bool = False) -> Pa
     return found[0] if found else None
 
 
-def read_table(path: Path, table: InputTable) -> Batch:
-    """All rows of an input (a file or a folder) at once; a key that stands in it twice counts where it stands first."""
+def read_table(path: Path, table: InputTable, *more: Path) -> Batch:
+    """All rows of an input (a file or a folder, or several) at once.
+
+    A key that stands in it twice counts where it stands first.
+    """
     seen: dict[Any, str] = {}
-    batches = [batch for file in files_of(path) for batch in read_file(file, table, file_name(path, file), seen)]
+    places = [(place, file) for place in (path, *more) for file in files_of(place)]
+    batches = [batch for place, file in places for batch in read_file(file, table, file_name(place, file), seen)]
     return Batch(
         rows=pa.concat_tables([batch.rows for batch in batches] or [table.schema.empty_table()]).combine_chunks(),
         lines=[line for batch in batches for line in batch.lines],
@@ -229,26 +251,43 @@ def _read_columns(file: Path, reading: "_Reading", all_differ: bool) -> Iterator
         if isinstance(batch, Record):
             reading.add(batch)
             continue
-        certain = certain_turns(batch) if all_differ or hashes is not None else None
-        mask = np.zeros(batch.num_rows, dtype=bool)
-        if certain is not None:
-            mask = certain.mask
-            if hashes is not None:
-                mask = mask & ~np.isin(hashes.every[line : line + len(mask)], hashes.repeated)
-            if reading.is_news(batch.schema.names):
-                # The first row that can be read tells of columns that nobody knows: a certain one can be.
-                mask = mask & (np.arange(len(mask)) > 0) & bool(mask[:1].all())
-        doubtful = np.flatnonzero(~mask)
-        for row, value in zip(doubtful.tolist(), _values(batch, doubtful), strict=True):
-            reading.add(batch_record(line + row + 1, value))
-        out = reading.take()
-        if certain is not None:
-            out.normalised += int((certain.normalised & mask).sum())
-            out = _in_order(out, certain.rows, np.flatnonzero(mask), line + 1)
-        yield out
+        repeated = np.full(batch.num_rows, not all_differ)
+        if hashes is not None:
+            repeated = np.isin(hashes.every[line : line + batch.num_rows], hashes.repeated)
+        yield _read_batch(batch, reading, repeated, np.arange(batch.num_rows) + line + 1)
         line += batch.num_rows
     if not line or reading.out.problems:
         yield reading.take()
+
+
+def read_turns(batch: pa.RecordBatch, name: str, lines: np.ndarray) -> Batch:
+    """The turns of a batch of Parquet rows that stand in these lines of a file, ascending; each key once."""
+    return _read_batch(batch, _Reading(TABLES["chat_turn"], name, {}), repeated_keys(batch), lines)
+
+
+def _read_batch(batch: pa.RecordBatch, reading: "_Reading", repeated: np.ndarray, lines: np.ndarray) -> Batch:
+    """The rows of a batch.
+
+    Args:
+        batch: n rows of a Parquet file.
+        reading: what was read before.
+        repeated: n booleans, false where the row's key certainly stands in no other row.
+        lines: n numbers.
+    """
+    mask, certain = np.zeros(batch.num_rows, dtype=bool), certain_turns(batch)
+    if certain is not None:
+        mask = certain.mask & ~repeated
+        if reading.is_news(batch.schema.names):
+            # The first row that can be read tells of columns that nobody knows: a certain one can be.
+            mask = mask & (np.arange(len(mask)) > 0) & bool(mask[:1].all())
+    doubtful = np.flatnonzero(~mask)
+    for line, value in zip(lines[doubtful].tolist(), _values(batch, doubtful), strict=True):
+        reading.add(batch_record(line, value))
+    out = reading.take()
+    if certain is not None:
+        out.normalised += int((certain.normalised & mask).sum())
+        out = _in_order(out, certain.rows, np.flatnonzero(mask), lines)
+    return out
 
 
 def _values(batch: pa.RecordBatch, rows: np.ndarray) -> Iterator[dict[str, Any] | str]:
@@ -263,9 +302,9 @@ def _values(batch: pa.RecordBatch, rows: np.ndarray) -> Iterator[dict[str, Any] 
             yield from batch_values(batch.slice(row, 1))
 
 
-def _in_order(out: Batch, rows: pa.Table, chosen: np.ndarray, first_line: int) -> Batch:
+def _in_order(out: Batch, rows: pa.Table, chosen: np.ndarray, lines: np.ndarray) -> Batch:
     """The batch with the chosen of the rows besides, all by their lines."""
-    lines = np.concatenate([chosen + first_line, np.array(out.lines, dtype=np.int64)])
+    lines = np.concatenate([lines[chosen], np.array(out.lines, dtype=np.int64)])
     places = np.concatenate([chosen, np.arange(len(out.lines)) + rows.num_rows])
     order = np.argsort(lines)
     if len(places) < rows.num_rows or out.lines:
@@ -308,7 +347,7 @@ class _Reading:
             self._problem(record, "rejected", "holds half of a surrogate pair, which is no text")
             return
         except ValidationError as error:
-            self._problem(record, "rejected", "; ".join(_reason(detail) for detail in error.errors()))
+            self._problem(record, "rejected", reason_of(error))
             return
         key = tuple(row[column] for column in table.key)
         if key in self._seen:
@@ -334,6 +373,17 @@ def _to_arrow(rows: list[dict[str, Any]], table: InputTable) -> pa.Table:
     if table.name == "character_card":
         rows = [row | {"entity_roles": [role.__dict__ for role in row["entity_roles"]]} for row in rows]
     return pa.Table.from_pylist(rows, schema=table.schema)
+
+
+def normalised(value: dict[str, Any]) -> dict[str, Any]:
+    """The record with all text in it in NFC."""
+    record: dict[str, Any] = _nfc(value)[0]
+    return record
+
+
+def reason_of(error: ValidationError) -> str:
+    """Why a record is no row, in one line."""
+    return "; ".join(_reason(detail) for detail in error.errors())
 
 
 def _nfc(value: Any) -> tuple[Any, bool]:
@@ -367,6 +417,7 @@ _REASONS = {
     "bool_type": "is neither true nor false",
     "model_type": "is no object",
     "dict_type": "is no object",
+    "float_type": "is no number",
 }
 
 
@@ -383,4 +434,4 @@ def _reason(detail: ErrorDetails) -> str:
     else:
         what = _REASONS.get(detail["type"], detail["msg"])
     shown = "" if detail["type"] == "missing" else f" ({str(given)[:60]!r})"
-    return f"{where} {what}{shown}"
+    return f"{where} {what}{shown}".lstrip()

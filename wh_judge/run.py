@@ -10,17 +10,18 @@ import duckdb
 
 from wh_judge.definitions import build_definitions
 from wh_judge.errors import UserError
-from wh_judge.inbox import later_files
-from wh_judge.ingest import KST, TABLES, InputTable, input_path
+from wh_judge.ingest import KST, TABLES, input_path
 from wh_judge.instance import STARTED_HERE, open_instance
 from wh_judge.resources import Warehouse
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse
 from wh_judge.store.days import judged_versions
-from wh_judge.store.inputs import bring_in, has_rows, is_known
+from wh_judge.store.inputs import bring_in
 from wh_judge.store.log import log_days
+from wh_judge.store.probes import probes_known
 from wh_judge.store.snapshot import is_published
 from wh_judge.store.stale import refresh_stale
+from wh_judge.store.votes import is_read, people_known
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how many days are done, and how many there are."""
@@ -49,7 +50,7 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
     with open_instance(settings) as instance:
         with open_warehouse(settings.warehouse) as connection:
             small = [TABLES["character_card"], TABLES["topic_lexicon"]]
-            changed = [t for t in small if not _is_known(connection, settings, t)]
+            changed = [t for t in small if not is_read(connection, settings, t)]
         if changed or not _succeeded(instance, "inputs"):
             progress("cards and lexicon", 0, 0)
             _execute(result, instance, settings, "inputs", "inputs")
@@ -63,7 +64,8 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
             stale = sorted({*(entry.day for entry in found), *unreported}) or untold
         _judge(result, instance, stale, settings, progress)
         with open_warehouse(settings.warehouse) as connection:
-            relabelled = not _is_known(connection, settings, TABLES["gold_label"])
+            relabelled = not is_read(connection, settings, TABLES["gold_label"])
+            relabelled = relabelled or not people_known(connection, settings) or not probes_known(connection, settings)
             finished = is_published(connection, settings.published)
         if result.jobs or relabelled or not finished or not _succeeded(instance, "evaluations"):
             progress("evaluations", 0, 0)
@@ -117,7 +119,7 @@ def run_drafts(settings: Settings, first: dt.date, last: dt.date, progress: Prog
 def _check_inputs(settings: Settings) -> None:
     """Raise a UserError where an input is missing, before anything is written."""
     for table in TABLES.values():
-        input_path(settings.inputs, table, optional=table.name == "gold_label")
+        input_path(settings.inputs, table, optional=table.optional)
 
 
 def _succeeded(instance: dg.DagsterInstance, job: str) -> bool:
@@ -210,12 +212,5 @@ def unread_inputs(connection: duckdb.DuckDBPyConnection, settings: Settings) -> 
     return [
         table.place
         for table in TABLES.values()
-        if table.name != "chat_turn" and not _is_known(connection, settings, table)
+        if table.name != "chat_turn" and not is_read(connection, settings, table)
     ]
-
-
-def _is_known(connection: duckdb.DuckDBPyConnection, settings: Settings, table: InputTable) -> bool:
-    """Whether a small table was read from the files that there are; where there are none there is nothing to read."""
-    path = input_path(settings.inputs, table, optional=table.name == "gold_label")
-    nothing = path is None and not later_files(settings.inbox, table) and not has_rows(connection, table)
-    return nothing or is_known(connection, table, path, settings.inbox)

@@ -72,6 +72,11 @@ class Settings(BaseModel):
         return self.data / "inbox"
 
     @property
+    def votes(self) -> Path:
+        """The folder of votes that were given on the page or brought in from other tools."""
+        return self.data / "votes"
+
+    @property
     def uploads(self) -> Path:
         """The folder of what was uploaded on the screen."""
         return self.data / "uploads"

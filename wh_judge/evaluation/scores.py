@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import pyarrow as pa
 
 from wh_judge.model import VERDICTS
+from wh_judge.rules import RuleSettings
 
 Axis = Literal["speech", "canon", "forbidden", "recall"]
 AXES: tuple[Axis, ...] = get_args(Axis)
@@ -32,6 +33,34 @@ SCORE_SCHEMA = pa.schema(
     ]
 )
 """One row per judged turn: whether it kept to its card, the axes, and the mean of those that apply."""
+
+
+def judge_and_score(turns: pa.Table, cards: pa.Table, lexicon: pa.Table, settings: RuleSettings) -> pa.Table:
+    """Judge turns without a warehouse and score the verdicts.
+
+    Args:
+        turns: whole sessions in TURN_SCHEMA.
+        cards: rows in CARD_SCHEMA, one per character.
+        lexicon: rows in LEXICON_SCHEMA.
+        settings: the endings.
+
+    Returns:
+        The scores in SCORE_SCHEMA, in no order.
+    """
+    import duckdb
+
+    from wh_judge.judge import judge
+
+    judgement = judge(turns, cards, lexicon, settings)
+    with duckdb.connect() as con:
+        con.execute("SET TimeZone = 'UTC'")
+        tables = {"turns": turns, "cards": cards, "verdicts": judgement.verdicts, "used": judgement.used}
+        for name, table in tables.items():
+            con.register(name, table)
+        judged = """(SELECT verdicts.*, '' AS card_version, coalesce(mentions, []) AS mentions
+                     FROM verdicts LEFT JOIN used USING (turn_id))"""
+        sql = scores_sql("turns", "(SELECT *, '' AS card_version FROM cards)", judged)
+        return con.sql(sql).to_arrow_table().cast(SCORE_SCHEMA)
 
 
 def scores_sql(turns: str, cards: str, verdicts: str) -> str:

@@ -17,7 +17,18 @@ from starlette.types import ASGIApp
 
 from wh_judge import __version__
 from wh_judge.errors import UserError
-from wh_judge.screen import changes, evaluations, export, profiles, static_pages, trees, turns, upload_pages, verdicts
+from wh_judge.screen import (
+    arena,
+    changes,
+    evaluations,
+    export,
+    profiles,
+    static_pages,
+    trees,
+    turns,
+    upload_pages,
+    verdicts,
+)
 from wh_judge.screen.errors import PageError, error_response
 from wh_judge.screen.guard import Access, Guard
 from wh_judge.screen.snapshots import Snapshot, SnapshotError, Snapshots
@@ -58,6 +69,9 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
             Route("/checks", _reading(evaluations.checks_page)),
             Route("/models", _reading(evaluations.models_page)),
             Route("/profiles", _reading(profiles.page)),
+            Route("/arena", arena.arena_page),
+            Route("/arena", arena.vote_page, methods=["POST"]),
+            Route("/ratings", _reading(arena.ratings_page)),
             Route("/changes", _reading(changes.page)),
             Route("/notes", _reading(static_pages.notes)),
             Route("/example", _reading(static_pages.example)),
@@ -79,6 +93,7 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
     )
     app.state.access = access or Access()
     app.state.settings = settings
+    app.state.offers = arena.Offers()
     app.state.snapshots = Snapshots(Path(settings.published))
     return app
 

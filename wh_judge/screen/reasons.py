@@ -33,6 +33,20 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     (r"no model is compared", "견줄 모델이 없습니다"),
     (r"fewer than two models", "모델이 둘보다 적습니다"),
     (r"no prompts", "함께 답한 프롬프트가 없습니다"),
+    (
+        r"(\d+) of (\d+) votes are synthetic: a program drew them, no person gave them",
+        "{2}표 가운데 {1}표는 지어낸 표입니다. 프로그램이 뽑았고 사람이 준 것이 아닙니다.",
+    ),
+    (
+        r"(\d+) of (\d+) votes are synthetic: agreement with them is not agreement with people",
+        "{2}표 가운데 {1}표는 지어낸 표라, 거기에 맞는다고 사람과 맞는 것은 아닙니다.",
+    ),
+    (
+        r"(\d+) models can be ordered in only (\d+) ways?, .+",
+        "모델이 {1}개면 순서가 {2}가지뿐이라, 상관 없는 두 순서도 우연히 같을 수 있습니다. 상관은 단서로만 보세요.",
+    ),
+    (r"rules", "규칙"),
+    (r"rules, kept or not", "규칙(지켰는지만)"),
     (r"no discordant pair", "모델마다 갈린 프롬프트가 없습니다"),
     (r"(\S+) has no column '(.+)'; it is ignored in the whole file", "{1}에는 {2} 칸이 없어 파일 전체에서 무시합니다"),
     (r"(\S+(?: \S+)?) (.+) stands already in (.+)", "{1} {2}은(는) {3}에 이미 있습니다"),

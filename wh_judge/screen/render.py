@@ -23,6 +23,8 @@ PAGES = (
     ("/checks", "검증 항목"),
     ("/models", "모델"),
     ("/profiles", "역량"),
+    ("/arena", "투표"),
+    ("/ratings", "순위"),
     ("/changes", "바뀐 판정"),
     ("/notes", "검증 노트"),
     ("/example", "예시 대화"),

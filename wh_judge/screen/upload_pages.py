@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Message
 
-from wh_judge.ingest import TABLES, TableName
+from wh_judge.ingest import TableName
 from wh_judge.readers import READERS
 from wh_judge.screen.daemon import daemon_is_running
 from wh_judge.screen.errors import PageError
@@ -57,7 +57,7 @@ async def receive_page(request: Request) -> Response:
         file, table = form.get("file"), form.get("table")
         if not isinstance(file, UploadFile) or not file.filename:
             raise PageError(400, "파일이 없습니다.", "올리기 쪽에서 파일을 고르고 다시 보내세요.")
-        if table not in TABLES:
+        if table not in TABLE_NAMES:
             kinds = " · ".join(TABLE_NAMES.values())
             raise PageError(400, "무슨 파일인지 고르지 않았습니다.", f"{kinds} 가운데 고르세요.")
         chunks = iter(lambda: file.file.read(CHUNK), b"")

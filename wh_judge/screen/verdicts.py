@@ -30,12 +30,14 @@ def page(request: Request, snapshot: Snapshot) -> Response:
     one = filter_.verdict
     pages = max(1, -(-totals[one] // PAGE_ROWS)) if one else 1
     check_page(number, pages)
-    skip, rows = ((number - 1) * PAGE_ROWS, PAGE_ROWS) if one else (0, GROUP_ROWS)
-    wanted = {group: found[group][skip : skip + rows] for group in ([one] if one else GROUPS)}
+    skip, most = ((number - 1) * PAGE_ROWS, PAGE_ROWS) if one else (0, GROUP_ROWS)
+    wanted = {group: found[group][skip : skip + most] for group in ([one] if one else GROUPS)}
+    listed = read(snapshot, wanted)
     groups = [
-        {"name": group, "total": totals[group], "rows": [shown(row) for row in listed]}
-        for group, listed in read(snapshot, wanted).items()
+        {"name": group, "total": totals[group], "rows": [shown(row) for row in rows]} for group, rows in listed.items()
     ]
+    open_row = request.query_params.get("open", "")
+    here = {row["turn_id"] for rows in listed.values() for row in rows}
     return render(
         request,
         snapshot,
@@ -46,7 +48,8 @@ def page(request: Request, snapshot: Snapshot) -> Response:
         all=sum(totals.values()),
         number=number,
         last_page=pages,
-        open=request.query_params.get("open", ""),
+        open=open_row,
+        elsewhere=bool(open_row) and open_row not in here,
         choices=choices(snapshot),
         runs=runs_offered(snapshot, filter_.since),
         skips={ANY_SKIPPED: "하나라도 건너뜀"} | SKIPS,

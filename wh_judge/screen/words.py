@@ -1,6 +1,7 @@
 """Korean words of the screen that stand nowhere in the data."""
 
 import datetime as dt
+import re
 import unicodedata
 
 from markupsafe import Markup
@@ -55,8 +56,9 @@ _BLANK_LETTERS = "\u115f\u1160\u3164\uffa0"
 
 
 def breakable(text: str) -> Markup:
-    """The text with places where a line may end inside a row of names."""
-    return Markup("·<wbr>").join(text.split("·"))
+    """The text with places where a line may end inside a name or a row of names."""
+    parts = re.split("(?<=[·_])", text)
+    return Markup("<wbr>").join(parts)
 
 
 def moment(value: dt.datetime | None) -> str:

@@ -15,18 +15,15 @@ from wh_judge.model import (
     UNJUDGED_SCHEMA,
     USED_SCHEMA,
     VERDICT_SCHEMA,
-    cards_from,
-    lexicon_from,
-    turns_from,
 )
 from wh_judge.rules import rules_version
-from wh_judge.rules.rule import Mention
 from wh_judge.store import transaction
 from wh_judge.store.changes import Change, keep_changes
 from wh_judge.store.plan import DayInputs, DayPlan
 from wh_judge.store.schema import arrow, names, number, one
 from wh_judge.store.versions import keep_settings, now, settings_version
-from wh_judge.validations import VALIDATIONS, Log, Outcomes, ValidationResult
+from wh_judge.validated import Judged
+from wh_judge.validations import VALIDATIONS, Outcomes, ValidationResult
 
 
 @dataclass(frozen=True)
@@ -253,26 +250,16 @@ def read_unjudged(connection: duckdb.DuckDBPyConnection, day: dt.date) -> pa.Tab
     )
 
 
-def read_log(connection: duckdb.DuckDBPyConnection, plan: DayPlan, inputs: DayInputs, judgement: Judgement) -> Log:
-    """What the validations hold the verdicts against: their inputs, and the other turns that are cited."""
-    connection.register("judged", judgement.verdicts.select(["turn_id", "recall_source_turn"]))
-    cited = arrow(
-        connection,
-        f"""SELECT {names(TURN_SCHEMA)} FROM chat_turn
-            WHERE turn_id IN (SELECT recall_source_turn FROM judged) AND turn_id NOT IN (SELECT turn_id FROM judged)""",
-        TURN_SCHEMA,
-    )
+def read_judged(
+    connection: duckdb.DuckDBPyConnection, plan: DayPlan, inputs: DayInputs, judgement: Judgement
+) -> Judged:
+    """What the validations hold the verdicts against: their inputs, and the turns that are cited."""
+    connection.register("judged", judgement.verdicts.select(["recall_source_turn"]))
+    sql = f"""SELECT {names(TURN_SCHEMA)} FROM chat_turn
+              WHERE turn_id IN (SELECT recall_source_turn FROM judged WHERE recall_source_turn IS NOT NULL)"""
+    cited = arrow(connection, sql, TURN_SCHEMA)
     connection.unregister("judged")
-    return Log.of(
-        turns=turns_from(pa.concat_tables([inputs.turns, cited])),
-        cards=cards_from(inputs.cards),
-        lexicon=lexicon_from(inputs.lexicon),
-        settings=plan.settings,
-        earlier={
-            (row["session_id"], row["entity"]): Mention(row["turn_id"], row["reply_text"])
-            for row in inputs.earlier.to_pylist()
-        },
-    )
+    return Judged(inputs.turns, cited, inputs.cards, inputs.lexicon, inputs.earlier, plan.settings)
 
 
 def reference_keys(connection: duckdb.DuckDBPyConnection, day: dt.date) -> dict[str, list[str]]:

@@ -11,7 +11,9 @@ from pydantic import BaseModel
 from wh_judge.evaluation.scores import SCORE_SCHEMA, scores_sql
 from wh_judge.store.schema import arrow, one
 
-EvaluationName = Literal["gold_agreement", "model_divergence", "capability_profiles"]
+EvaluationName = Literal[
+    "gold_agreement", "model_divergence", "capability_profiles", "arena_ratings", "vote_agreement", "probe_results"
+]
 
 
 def read_scores(connection: duckdb.DuckDBPyConnection) -> pa.Table:

@@ -5,6 +5,7 @@ import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import duckdb
 import pyarrow as pa
@@ -197,11 +198,15 @@ def later_named(inbox: Path | None, table: InputTable) -> dict[str, Path]:
 
 
 def is_known(
-    connection: duckdb.DuckDBPyConnection, table: InputTable, path: Path | None, inbox: Path | None = None
+    connection: duckdb.DuckDBPyConnection,
+    table: InputTable,
+    path: Path | None,
+    inbox: Path | None = None,
+    more: Mapping[str, Path] = MappingProxyType({}),
 ) -> bool:
-    """Whether the files of an input are those that were brought in last."""
+    """Whether the files of an input are those that were brought in last; `more` as for `replace_table`."""
     row = one(connection, 'SELECT signature FROM input_file WHERE "table" = ?', [table.name])
-    return row is not None and row[0] == signature(path, later_named(inbox, table))
+    return row is not None and row[0] == signature(path, later_named(inbox, table) | dict(more))
 
 
 def read_problems(
@@ -222,17 +227,23 @@ def has_rows(connection: duckdb.DuckDBPyConnection, table: InputTable) -> bool:
 
 
 def replace_table(
-    connection: duckdb.DuckDBPyConnection, table: InputTable, path: Path | None, inbox: Path | None = None
+    connection: duckdb.DuckDBPyConnection,
+    table: InputTable,
+    path: Path | None,
+    inbox: Path | None = None,
+    more: Mapping[str, Path] = MappingProxyType({}),
 ) -> Batch:
-    """Bring in cards, lexicon or gold labels whole, in one transaction.
+    """Bring in a small table whole, in one transaction.
 
     A file of them in the inbox of which no row can be read is moved to its folder `rejected`.
+    `more` are files that count over all others, by the names that problems call them.
     """
     # Taken before the files are read: a file that is swapped in between is then read once more, not never.
-    later = later_named(inbox, table)
+    dropped = later_named(inbox, table)
+    later = dropped | dict(more)
     signed = signature(path, later)
     batch = read_layers(path, later, table)
-    for name, file in later.items():
+    for name, file in dropped.items():
         if inbox and not any(part.rows.num_rows for part in read_file(file, table, name)):
             reject(inbox, file, [problem for problem in batch.problems if problem.file == name])
     rows = batch.rows

@@ -15,6 +15,7 @@ from wh_judge.model import (
     USED_SCHEMA,
     VERDICT_SCHEMA,
 )
+from wh_judge.votes.rows import JUDGE_SCORE_SCHEMA, SUPPORT_SCHEMA, VOTE_SCHEMA
 
 
 def _type(kind: pa.DataType) -> str:
@@ -24,6 +25,8 @@ def _type(kind: pa.DataType) -> str:
         return "STRUCT(" + ", ".join(f'"{entry.name}" {_type(entry.type)}' for entry in kind) + ")"
     if pa.types.is_timestamp(kind):
         return "TIMESTAMPTZ"
+    if pa.types.is_floating(kind):
+        return "DOUBLE"
     return "BOOLEAN" if pa.types.is_boolean(kind) else "VARCHAR"
 
 
@@ -61,6 +64,15 @@ _VERDICT_ROW = f"""
 """A verdict with the versions of exactly the inputs that decided it. `row_hash` covers all but itself, the run and the
 time, so that it does not depend on the way by which a verdict came about."""
 
+
+def _rated(which: str) -> str:
+    """The rating rows of the document of `arena_ratings`."""
+    return f"""unnest(from_json(document->'{which}'->'ratings', '[{{
+        "model_id": "VARCHAR", "rating": "DOUBLE", "low": "DOUBLE", "high": "DOUBLE", "component": "BIGINT",
+        "own_rating": "DOUBLE", "votes": "BIGINT", "won": "BIGINT", "lost": "BIGINT", "halves": "BIGINT"}}]')) AS rating
+        FROM evaluation WHERE name = 'arena_ratings'"""
+
+
 DDL = f"""
 CREATE SEQUENCE IF NOT EXISTS arrival;
 CREATE TABLE IF NOT EXISTS log_file (
@@ -77,6 +89,9 @@ CREATE OR REPLACE VIEW read_file AS
 CREATE TABLE IF NOT EXISTS character_card ({_columns(CARD_SCHEMA)}, version VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS topic_lexicon (position BIGINT NOT NULL, {_columns(LEXICON_SCHEMA)});
 CREATE TABLE IF NOT EXISTS gold_label ({_columns(GOLD_SCHEMA)});
+CREATE TABLE IF NOT EXISTS vote ({_columns(VOTE_SCHEMA)});
+CREATE TABLE IF NOT EXISTS capability_support ({_columns(SUPPORT_SCHEMA)});
+CREATE TABLE IF NOT EXISTS judge_score ({_columns(JUDGE_SCORE_SCHEMA)});
 CREATE TABLE IF NOT EXISTS problem (
     "table" VARCHAR NOT NULL, file VARCHAR NOT NULL, line BIGINT, severity VARCHAR NOT NULL, reason VARCHAR NOT NULL,
     raw VARCHAR);
@@ -138,6 +153,19 @@ CREATE OR REPLACE VIEW model_profile AS
               "axes": [{{"axis": "VARCHAR", "score": "DOUBLE", "turns": "BIGINT", "prompts": "BIGINT",
                          "characters": "BIGINT"}}]}}]')) AS profile
           FROM evaluation WHERE name = 'capability_profiles');
+CREATE OR REPLACE VIEW model_rating AS
+    SELECT counted, unnest(rating, recursive := true) FROM (
+        SELECT 'people' AS counted, {_rated("people")} UNION ALL SELECT 'with support', {_rated("with_support")});
+CREATE OR REPLACE VIEW probe_result AS
+    SELECT unnest(row, recursive := true) FROM (SELECT unnest(from_json(document->'results', '[{{
+        "family": "VARCHAR", "model_id": "VARCHAR", "cases": "BIGINT", "answered": "BIGINT", "kept": "BIGINT",
+        "as_intended": "BIGINT", "otherwise": "BIGINT", "kept_rate": "DOUBLE", "low": "DOUBLE", "high": "DOUBLE"}}]'))
+        AS row FROM evaluation WHERE name = 'probe_results');
+CREATE OR REPLACE VIEW probe_answer AS
+    SELECT unnest(row, recursive := true) FROM (SELECT unnest(from_json(document->'answers', '[{{
+        "case_id": "VARCHAR", "family": "VARCHAR", "model_id": "VARCHAR", "turn_id": "VARCHAR", "expected": "VARCHAR",
+        "intended": "VARCHAR", "came": "VARCHAR"}}]')) AS row
+        FROM evaluation WHERE name = 'probe_results');
 CREATE TABLE IF NOT EXISTS publication (state VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS layout (version VARCHAR NOT NULL);
 """
@@ -154,6 +182,9 @@ PUBLISHED = {
     "character_card": "character_id",
     "topic_lexicon": "position",
     "gold_label": "turn_id",
+    "vote": "voted_at, vote_id",
+    "capability_support": "case_id, model_id",
+    "judge_score": "judge, run, turn_id",
     "rejected_rows": '"table", file, line, reason',
     "read_file": '"table", file',
     "verdict": "day, length(turn_id), turn_id",
@@ -166,6 +197,9 @@ PUBLISHED = {
     "failed_row": "day, code, turn_id, reason",
     "evaluation": "name",
     "model_profile": "model_id, axis",
+    "model_rating": "counted, rating DESC, model_id",
+    "probe_result": "family, model_id",
+    "probe_answer": "family, case_id, model_id",
 }
 """What readers get in a snapshot, with the order of the rows."""
 

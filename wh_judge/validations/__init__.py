@@ -7,6 +7,7 @@ the only place where they are registered. `shape` looks at a claim alone, `recom
 Here does not belong: the kernel (a validation never calls it), files, tables and Dagster.
 """
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -69,7 +70,10 @@ def validate(
 
 
 def validate_each(
-    claims: Iterable[Mapping[str, Any]], log: Log, validations: Sequence[Validation] = VALIDATIONS
+    claims: Iterable[Mapping[str, Any]],
+    log: Log,
+    validations: Sequence[Validation] = VALIDATIONS,
+    rows: Iterable[int] | None = None,
 ) -> Outcomes:
     """Hold every claim against the log.
 
@@ -78,6 +82,7 @@ def validate_each(
             cite. Whatever is wrong with one is a reason to fail and never an error.
         log: what the claims are about.
         validations: those to run.
+        rows: the place of each claim in the input, where these are not all of it; else they count from 1.
 
     Returns:
         One result per validation, and one text of letters per claim.
@@ -87,8 +92,7 @@ def validate_each(
     failures: list[list[Failure]] = [[] for _ in judges]
     first_rows: dict[str, int] = {}
     letters: list[str] = []
-    row = 0
-    for row, claim in enumerate(claims, start=1):
+    for row, claim in zip(itertools.count(1) if rows is None else rows, claims, strict=False):
         subject = Subject(row, claim, log, first_rows)
         found = ""
         for place, judge in enumerate(judges):
@@ -108,8 +112,8 @@ def validate_each(
             code=validation.code,
             title=validation.title,
             description=validation.description,
-            looked_at=row,
-            passed=row - skipped[place] - len(failures[place]),
+            looked_at=len(letters),
+            passed=len(letters) - skipped[place] - len(failures[place]),
             failed=len(failures[place]),
             not_applicable=skipped[place],
             failures=tuple(failures[place]),

@@ -42,6 +42,10 @@ def test_these_are_the_assets() -> None:
         "gold_agreement",
         "model_divergence",
         "capability_profiles",
+        "votes",
+        "arena_ratings",
+        "vote_agreement",
+        "probe_results",
         "published",
     }
     assert {node.key for node in NODES} == set(GRAPH.get_all_asset_keys())

@@ -2,14 +2,12 @@
 
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from wh_judge.evaluation.scores import AXES, SCORE_SCHEMA, scores_sql
+from wh_judge.evaluation.scores import AXES, judge_and_score
 from wh_judge.evaluation.tree import evidence_tree
-from wh_judge.judge import judge
 from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, TURN_SCHEMA
 from wh_judge.rules import Case, Lexicon, first_mentions
 from wh_judge_tests.builders import STATE, Rows
@@ -24,15 +22,7 @@ def scored(rows: Rows) -> dict[str, dict[str, Any]]:
         pa.Table.from_pylist([row.model_dump() for row in part], schema)
         for part, schema in ((rows.turns, TURN_SCHEMA), (rows.cards, CARD_SCHEMA), (rows.lexicon, LEXICON_SCHEMA))
     ]
-    judgement = judge(turns, cards, terms, rows.settings)
-    with duckdb.connect() as con:
-        for name, table in (("turns", turns), ("cards", cards), ("v", judgement.verdicts), ("u", judgement.used)):
-            con.register(name, table)
-        verdicts = (
-            "(SELECT v.*, '' AS card_version, coalesce(mentions, []) AS mentions FROM v LEFT JOIN u USING (turn_id))"
-        )
-        sql = scores_sql("turns", "(SELECT *, '' AS card_version FROM cards)", verdicts)
-        table = con.sql(sql).to_arrow_table().cast(SCORE_SCHEMA)
+    table = judge_and_score(turns, cards, terms, rows.settings)
     return {row["turn_id"]: row for row in table.to_pylist()}
 
 

@@ -96,7 +96,7 @@ def test_evidence_has_exactly_three_columns(client: TestClient) -> None:
     assert html.count("<caption>근거</caption>") == html.count(
         '<tr><th scope="col">source</th><th scope="col">field</th><th scope="col">value</th></tr>'
     )
-    assert "topic_lexicon" in html and "forbidden_topics" in html
+    assert "topic_lexiconterm선거" in Seen(html).text.replace(" ", "")
 
 
 @pytest.mark.parametrize(
@@ -228,6 +228,11 @@ def test_the_way_in_is_the_example_until_something_is_uploaded(client: TestClien
 def test_the_open_row_is_in_the_address(client: TestClient) -> None:
     page = seen(client.get("/verdicts?open=T-8"))
     assert [found["data-turn"] for found in page.all("details") if "open" in found] == ["T-8"]
+
+
+def test_an_open_row_that_is_not_on_the_page_is_led_to(client: TestClient) -> None:
+    page = seen(client.get("/verdicts?verdict=설정대로 말함&open=T-8"))
+    assert "펼쳐 둔 회차 T-8은(는) 이 쪽에 없습니다." in page.text and "/turn?id=T-8" in page.links("/turn")
 
 
 def test_all_turns_of_the_log_are_listed(client: TestClient) -> None:

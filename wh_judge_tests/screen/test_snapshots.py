@@ -165,6 +165,7 @@ def test_pages_show_one_snapshot_while_another_is_published(house: House, tmp_pa
         connection.execute("DELETE FROM chat_turn WHERE day = DATE '2026-09-03'")
     kept = {name: file.read_bytes() for name, file in versions.items()}
     with reader(house) as client:
+
         def read() -> None:
             answer = client.get("/verdicts")
             turns = answer.text.partition("<h1>판정 <small>")[2].partition("회차")[0]

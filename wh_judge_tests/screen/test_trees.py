@@ -5,9 +5,8 @@ from starlette.testclient import TestClient
 
 from wh_judge_tests.screen.site import seen
 
-
-OF_DAYS_THAT_FOLLOW = ["T-1", "T-2", "T-3", "T-14", "T-15", "T-18"]
-"""Of the second day the card was edited, and the verdicts are older."""
+OF_DAYS_THAT_FOLLOW = ["T-1", "T-2", "T-3", "T-14", "T-15"]
+"""The others are older than the edited card of their character."""
 
 
 @pytest.mark.parametrize("turn_id", OF_DAYS_THAT_FOLLOW)

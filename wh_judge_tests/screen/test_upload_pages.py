@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from wh_judge.ingest import TABLES
+from wh_judge.screen.upload_pages import TABLE_NAMES
 from wh_judge.screen.uploads import find
 from wh_judge.store.inputs import replace_table
 from wh_judge.store.snapshot import publish
@@ -61,7 +62,7 @@ def bring_in(house: House) -> None:
 
 def test_the_form_offers_every_kind_of_file(uploader: TestClient) -> None:
     page = seen(uploader.get("/upload"))
-    assert [found["value"] for found in page.all("input", type="radio")] == list(TABLES)
+    assert [found["value"] for found in page.all("input", type="radio")] == list(TABLE_NAMES)
     assert page.all("form", action="/upload", method="post", enctype="multipart/form-data")
 
 

@@ -45,7 +45,7 @@ def test_letters_stay_as_they_are(text: str) -> None:
 
 
 def test_names_in_a_row_can_be_broken_and_markup_in_them_is_escaped() -> None:
-    assert words.breakable("a·<b>") == "a·<wbr>&lt;b&gt;"
+    assert words.breakable("a·<b>_c") == "a·<wbr>&lt;b&gt;_<wbr>c"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from wh_judge.judge import Judgement, judge
 from wh_judge.model import UNJUDGED_SCHEMA, VERDICT_SCHEMA
 from wh_judge.rules import RuleSettings, rules_version
 from wh_judge.store import plan
-from wh_judge.store.days import judged_versions, read_log, read_unjudged, read_verdicts
+from wh_judge.store.days import judged_versions, read_judged, read_unjudged, read_verdicts
 from wh_judge.store.inputs import ingest_log, replace_table
 from wh_judge.store.plan import plan_day, read_inputs
 from wh_judge.validations import VALIDATIONS
@@ -372,8 +372,9 @@ def test_turns_of_other_days_that_are_cited_are_there_for_the_validations(new_ho
         day = plan_day(connection, DAY_2, RuleSettings())
         [inputs] = read_inputs(connection)
         judgement = judge(inputs.turns, inputs.cards, inputs.lexicon, day.settings, inputs.earlier)
-        log = read_log(connection, day, inputs, judgement)
-    assert set(log.turns) == {"T-4", "T-6", "T-7", "T-8", "T-9", "T-10", "T-11", "T-12"}
+        judged = read_judged(connection, day, inputs, judgement)
+    known = {*judged.turns["turn_id"].to_pylist(), *judged.cited["turn_id"].to_pylist()}
+    assert known == {"T-4", "T-6", "T-7", "T-8", "T-9", "T-10", "T-11", "T-12"}
 
 
 def test_a_day_of_which_some_turns_are_judged_again_is_validated_whole(warehouse: Connection, house: House) -> None:

@@ -37,6 +37,12 @@ document.addEventListener("keydown", (event) => {
   actions[event.key]();
 });
 
+// Votes by their numbers.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, select, textarea")) return;
+  document.querySelector(`button[data-vote="${CSS.escape(event.key)}"]`)?.click();
+});
+
 const keys = document.querySelector(".keys");
 if (keys && (rows().length)) {
   keys.hidden = false;
@@ -44,6 +50,13 @@ if (keys && (rows().length)) {
   keys.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (button) actions[button.dataset.key]();
+  });
+}
+
+// What is not asked for does not stand in the address.
+for (const form of document.querySelectorAll("form.filters, form.find")) {
+  form.addEventListener("formdata", (event) => {
+    for (const [name, value] of [...event.formData]) if (!value) event.formData.delete(name);
   });
 }
 

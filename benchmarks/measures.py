@@ -1,0 +1,220 @@
+"""What is measured beside what. Both sides run in turn, several rounds, so that they meet the same machine."""
+
+import datetime as dt
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks import made
+from benchmarks.timed import Took, middle, module, python, run
+
+SMALL, ONE, TEN = 100_000, 1_000_000, 10_000_000
+JUDGE = python("from wh_judge.cli import main; main()")
+WARNS = (0, 1)
+"""The log holds rows that are rejected, which the exit code tells."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One row of the results: something beside what it is compared with."""
+
+    what: str
+    against: str
+    must: str
+    took: Took
+    beside: Took
+    rounds: int
+    ratio: float
+    """Of the seconds, unless `by` names something else."""
+    cpu_ratio: float
+    reached: bool
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self) | {"took": self.took._asdict(), "beside": self.beside._asdict()}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where the logs lie, and how many rounds are run."""
+
+    folder: Path
+    rounds: int
+
+    def inputs(self, turns: int, terms: int = 1_000) -> Path:
+        """A folder with a log in one file, cards and a lexicon; made once."""
+        folder = self.folder / f"{turns}-{terms}"
+        if not (folder / "lexicon.csv").exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            made.write_cards(folder / "cards.json")
+            other = self.folder / f"{turns}-1000" / "turns.parquet"
+            if other.exists():
+                (folder / "turns.parquet").symlink_to(other)
+            else:
+                made.write_log(folder / "turns.parquet", turns, 10)
+            made.write_lexicon(folder / "lexicon.csv", terms)
+        return folder
+
+    def in_turn(self, *commands: Callable[[], Took]) -> list[list[Took]]:
+        """Of each command its runs, the commands by turns."""
+        rounds = [[command() for command in commands] for _ in range(self.rounds)]
+        return [list(runs) for runs in zip(*rounds, strict=True)]
+
+    def judge(self, folder: Path) -> Took:
+        """`wh-judge judge`, Parquet to Parquet."""
+        files = [f"--{name}={folder / file}" for name, file in FILES.items()]
+        return run([*JUDGE, "judge", *files, f"--out={folder / 'verdicts.parquet'}"], sound=WARNS)
+
+    def copy(self, folder: Path) -> Took:
+        """DuckDB's COPY of the log."""
+        sql = f"COPY (FROM '{folder / 'turns.parquet'}') TO '{folder / 'copy.parquet'}' (FORMAT parquet)"
+        return run(python(f"import duckdb; duckdb.connect().execute({sql!r})"))
+
+
+FILES = {"turns": "turns.parquet", "cards": "cards.json", "lexicon": "lexicon.csv"}
+
+
+def _pair(bench: Bench, what: str, against: str, most: float, one: Sequence[Took], other: Sequence[Took]) -> Measured:
+    took, beside = middle(one), middle(other)
+    ratio = took.seconds / beside.seconds
+    must = f"at most {most:g} times" if most >= 1 else f"at most {most:.0%}"
+    return Measured(what, against, must, took, beside, bench.rounds, ratio, took.cpu / beside.cpu, ratio <= most)
+
+
+def beside_copy(bench: Bench, turns: int) -> Measured:
+    """`wh-judge judge` beside DuckDB's COPY."""
+    folder = bench.inputs(turns)
+    judged, copied = bench.in_turn(lambda: bench.judge(folder), lambda: bench.copy(folder))
+    return _pair(bench, f"judge {turns:,} turns", "COPY of the same file", 4, judged, copied)
+
+
+def growth(bench: Bench) -> Measured:
+    """Ten million turns beside one million; peak memory is that of the former."""
+    ten, one = bench.in_turn(lambda: bench.judge(bench.inputs(TEN)), lambda: bench.judge(bench.inputs(ONE)))
+    return _pair(bench, f"judge {TEN:,} turns", f"{ONE:,} turns", 11, ten, one)
+
+
+def out_of_order(bench: Bench) -> Measured:
+    """A log whose rows are shuffled, which has to be sorted first."""
+    folder, ordered = bench.folder / "shuffled", bench.inputs(ONE)
+    if not folder.exists():
+        folder.mkdir()
+        for name in ("cards.json", "lexicon.csv"):
+            shutil.copy(ordered / name, folder)
+        sql = f"COPY (FROM '{ordered / 'turns.parquet'}' ORDER BY hash(turn_id)) TO '{folder / 'turns.parquet'}'"
+        run(python(f"import duckdb; duckdb.connect().execute({sql!r})"))
+    mixed, lying = bench.in_turn(lambda: bench.judge(folder), lambda: bench.judge(ordered))
+    return _pair(bench, f"judge {ONE:,} turns, shuffled", "in turn order", 2, mixed, lying)
+
+
+def large_lexicon(bench: Bench) -> Measured:
+    """100,000 terms beside 1,000."""
+    small, large = bench.inputs(ONE), bench.inputs(ONE, 100_000)
+    many, few = bench.in_turn(lambda: bench.judge(large), lambda: bench.judge(small))
+    return _pair(bench, "lexicon of 100,000 terms", "1,000 terms", 1.5, many, few)
+
+
+def slower(bench: Bench, program: str, what: str, least: float) -> Measured:
+    """The same work done in another way."""
+    folder = bench.inputs(SMALL)
+    other, judged = bench.in_turn(
+        lambda: run(module(program, folder, folder / "other.parquet")), lambda: bench.judge(folder)
+    )
+    measured = _pair(bench, f"{what}, {SMALL:,} turns", "wh-judge judge", least, other, judged)
+    return Measured(**vars(measured) | {"must": f"at least {least:g} times", "reached": measured.ratio >= least})
+
+
+def one_day(bench: Bench, turns: int = ONE) -> Measured:
+    """A day through Dagster, from its file to the published snapshot, with all validations."""
+    folder = bench.folder / f"day-{turns}"
+    if not folder.exists():
+        made.write_days(folder / "turns", turns, 1)
+        made.write_cards(folder / "cards.json")
+        made.write_lexicon(folder / "lexicon.csv", 1_000)
+    [file] = (folder / "turns").iterdir()
+
+    def day() -> Took:
+        shutil.rmtree(folder / "data", ignore_errors=True)
+        return run([*JUDGE, "run", f"--inputs={folder}", f"--data={folder / 'data'}"], _home(folder), WARNS)
+
+    def copy() -> Took:
+        sql = f"COPY (FROM '{file}') TO '{folder / 'copy.out'}' (FORMAT parquet)"
+        return run(python(f"import duckdb; duckdb.connect().execute({sql!r})"))
+
+    whole, copied = bench.in_turn(day, copy)
+    return _pair(bench, f"a day of {turns:,} turns through Dagster", "COPY of the same file", 20, whole, copied)
+
+
+def _home(folder: Path) -> dict[str, str]:
+    home = folder / "data" / "dagster"
+    home.mkdir(parents=True, exist_ok=True)
+    return {"DAGSTER_HOME": str(home)}
+
+
+def backfilled_day(bench: Bench) -> Measured:
+    """The fixed cost of a day: eleven days of ten turns beside one, a tenth of the difference."""
+    folder = bench.folder / "tiny"
+    if not folder.exists():
+        made.write_days(folder / "turns", 1_100, 11)
+        made.write_cards(folder / "cards.json")
+        made.write_lexicon(folder / "lexicon.csv", 1_000)
+    days = sorted(file.stem for file in (folder / "turns").iterdir())
+
+    def fill(last: str) -> Took:
+        shutil.rmtree(folder / "data", ignore_errors=True)
+        where = [f"--inputs={folder}", f"--data={folder / 'data'}"]
+        return run([*JUDGE, "backfill", days[0], last, *where], _home(folder), WARNS)
+
+    all_of, first = bench.in_turn(lambda: fill(days[-1]), lambda: fill(days[0]))
+    most, least = middle(all_of), middle(first)
+    cost = (most.seconds - least.seconds) / (len(days) - 1)
+    cpu = (most.cpu - least.cpu) / (len(days) - 1)
+    what = "fixed cost of a backfilled day"
+    return Measured(
+        what, "11 days of 100 turns less 1 day", "at most 1 s", most, least, bench.rounds, cost, cpu, cost <= 1
+    )
+
+
+def seconds(bench: Bench, what: str, command: Sequence[str], most: float) -> Measured:
+    """A process by itself."""
+    [runs] = bench.in_turn(lambda: run(command))
+    took = middle(runs)
+    reached = took.seconds <= most
+    return Measured(what, "", f"at most {most:g} s", took, took, bench.rounds, took.seconds, took.cpu, reached)
+
+
+def one_card(bench: Bench) -> Measured:
+    """One card edited beside judging all; the dearest of three edits."""
+    out = bench.folder / "one_card.json"
+    took = run(module("benchmarks.one_card", out))
+    found = json.loads(out.read_text("utf-8"))
+    share = max(edit["seconds"] for edit in found["edits"]) / found["judging_all"]
+    what = f"one card of 5,000 edited, {found['days']} days of {found['turns']:,} turns"
+    return Measured(what, "judging all of them", "at most 5%", took, took, 1, share, share, share <= 0.05, found)
+
+
+MEASURES: Mapping[str, Callable[[Bench], Measured]] = {
+    "judge-1m": lambda bench: beside_copy(bench, ONE),
+    "judge-10m": lambda bench: beside_copy(bench, TEN),
+    "growth": growth,
+    "shuffled": out_of_order,
+    "lexicon": large_lexicon,
+    "plain": lambda bench: slower(bench, "benchmarks.plain", "turn by turn in plain Python", 10),
+    "pandas": lambda bench: slower(bench, "benchmarks.pandas_judge", "a straightforward pandas program", 5),
+    "day": one_day,
+    "card": one_card,
+    "backfill": backfilled_day,
+    "help": lambda bench: seconds(bench, "wh-judge --help", [*JUDGE, "--help"], 0.5),
+    "definitions": lambda bench: seconds(
+        bench, "importing the definitions", python("import wh_judge.definitions as d; d.build_definitions({})"), 4
+    ),
+}
+
+
+def now() -> str:
+    """The day, for the results."""
+    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%d")
