@@ -59,7 +59,7 @@ FULL JOIN (SELECT * FROM new_verdict) AS new USING (turn_id)
 LEFT JOIN old_unjudged ON old_unjudged.turn_id = new.turn_id
 WHERE CASE WHEN old.turn_id IS NULL THEN old_unjudged.turn_id IS NOT NULL ELSE before IS DISTINCT FROM after END
     AND (new.turn_id IS NOT NULL OR old.turn_id IN (SELECT turn_id FROM day_turn)
-         OR old.turn_id NOT IN (SELECT turn_id FROM chat_turn))
+         OR old.turn_id NOT IN (SELECT turn_id FROM chat_turn SEMI JOIN old_verdict USING (turn_id)))
 ORDER BY length(coalesce(old.turn_id, new.turn_id)), coalesce(old.turn_id, new.turn_id)
 """
 """A turn that comes out as it was is in `new_verdict` and not in `old_verdict`; it was no unjudged turn either. A turn
