@@ -17,12 +17,14 @@ from starlette.types import ASGIApp
 
 from wh_judge import __version__
 from wh_judge.errors import UserError
+from wh_judge.review.book import book_of
 from wh_judge.screen import (
     arena,
     changes,
     evaluations,
     export,
     profiles,
+    review,
     static_pages,
     trees,
     turns,
@@ -72,6 +74,10 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
             Route("/arena", arena.arena_page),
             Route("/arena", arena.vote_page, methods=["POST"]),
             Route("/ratings", _reading(arena.ratings_page)),
+            Route("/review", review.page),
+            Route("/review", review.decide_page, methods=["POST"]),
+            Route("/review/take", review.take_page, methods=["POST"]),
+            Route("/review.{suffix}", review.tasks_file),
             Route("/changes", _reading(changes.page)),
             Route("/notes", _reading(static_pages.notes)),
             Route("/example", _reading(static_pages.example)),
@@ -105,7 +111,7 @@ def _reading(page: Page) -> Callable[[Request], Response]:
         with request.app.state.snapshots.read() as snapshot:
             if snapshot is None:
                 return static_pages.nothing_published(request)
-            tag = f'"{snapshot.id}-{__version__}"'
+            tag = f'"{snapshot.id}-{__version__}-{_size(book_of(request.app.state.settings.data))}"'
             known = request.headers.get("if-none-match", "").split(",")
             if tag in [one.strip().removeprefix("W/") for one in known]:
                 return PlainTextResponse(status_code=304, headers={"ETag": tag})
@@ -115,6 +121,14 @@ def _reading(page: Page) -> Callable[[Request], Response]:
             return response
 
     return respond
+
+
+def _size(book: Path) -> int:
+    """Of a file that only grows: what stands in it."""
+    try:
+        return book.stat().st_size
+    except OSError:
+        return 0
 
 
 def _page_error(request: Request, error: Exception) -> Response:

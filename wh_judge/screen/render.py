@@ -26,6 +26,7 @@ PAGES = (
     ("/arena", "투표"),
     ("/ratings", "순위"),
     ("/changes", "바뀐 판정"),
+    ("/review", "검토"),
     ("/notes", "검증 노트"),
     ("/example", "예시 대화"),
     ("/upload", "올리기"),

@@ -5,7 +5,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from wh_judge.model import VERDICT_SCHEMA, verdict_document, verdict_from_record
+from wh_judge.model import VERDICT_SCHEMA, VERDICTS, verdict_document, verdict_from_record
+from wh_judge.review.book import book_of, read_book
+from wh_judge.review.decisions import in_force
+from wh_judge.review.decisions import shown as shown_decision
 from wh_judge.screen.changes import told
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
@@ -91,7 +94,20 @@ def turn_page(request: Request, snapshot: Snapshot) -> Response:
         failed=snapshot.rows("SELECT code, reason, run_id FROM failed_row WHERE turn_id = $id ORDER BY code", of_turn),
         labels=snapshot.rows("SELECT verdict, note FROM gold_label WHERE turn_id = $id", of_turn),
         full_text=FULL_TEXT,
+        verdicts=VERDICTS,
+        decided=_decided(request, row),
     )
+
+
+def _decided(request: Request, row: dict[str, Any]) -> list[dict[str, Any]]:
+    """What people decided of a turn, as the book says now."""
+    names = row.get("off_canon_entities") or []
+    return [
+        {"row": decision, "shown": shown_decision(decision)}
+        for decision in in_force(read_book(book_of(request.app.state.settings.data)))
+        if decision.turn_id == row["turn_id"]
+        or (decision.character_id == row["character_id"] and decision.name in names)
+    ]
 
 
 def turn_document(request: Request, snapshot: Snapshot) -> Response:

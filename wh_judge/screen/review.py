@@ -1,0 +1,159 @@
+"""The review loop: what people look at, what they decide, and what their decisions would change.
+
+Decisions are written into the book beside the data; the next run makes them count.
+"""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from wh_judge.errors import UserError
+from wh_judge.review.book import book_of, read_book, write_down
+from wh_judge.review.decisions import Decision, Draft, in_force, shown
+from wh_judge.review.effects import all_labels
+from wh_judge.review.endings import propose
+from wh_judge.review.exchange import SUFFIXES, read_drafts, write_tasks
+from wh_judge.review.labels import by_labeller, pair_agreements
+from wh_judge.review.queues import QUEUES, Task, draw, newest_week
+from wh_judge.review.terms import term_precision
+from wh_judge.screen.errors import PageError
+from wh_judge.screen.render import render
+from wh_judge.screen.snapshots import Snapshot
+from wh_judge.settings import load_settings
+
+NAME_LIMIT = 60
+FILE_LIMIT = 20 << 20
+TABS = {
+    "names": "카드에 없는 이름",
+    "forbidden": "금지 소재 20건",
+    "speech": "말투가 섞인 20건",
+    "terms": "사전의 말",
+    "endings": "종결 어미",
+    "decisions": "결정",
+}
+CHOICES = {
+    "add": "더하기",
+    "block": "막기",
+    "harmful": "문제가 됨",
+    "harmless": "괜찮음",
+    "drop": "빼기",
+    "keep": "두기",
+    "narrow": "좁히기",
+    "reject": "더하지 않기",
+    "ignore": "끝에 붙은 것 지나치기",
+    "undo": "되돌리기",
+}
+_FIELDS = ("kind", "choice", "why", "turn_id", "character_id", "name", "term", "topic", "ending", "undoes")
+
+
+def page(request: Request) -> Response:
+    """A queue, the proposals, or the decisions so far."""
+    query = request.query_params
+    tab, by = query.get("tab", "names"), query.get("by", "").strip()[:NAME_LIMIT]
+    if tab not in TABS:
+        raise PageError(404, "이런 검토 목록은 없습니다.", "검토 쪽의 탭에서 고르세요.")
+    decisions = read_book(book_of(request.app.state.settings.data))
+    with request.app.state.snapshots.read() as snapshot:
+        if snapshot is None:
+            raise PageError(404, "아직 공개된 판정이 없습니다.", "`wh-judge run`을 먼저 실행하세요.")
+        week = query.get("week", "").strip() or _newest(snapshot)
+        context = _content(snapshot, request.app.state.settings.data, tab, week, decisions)
+        return render(
+            request, snapshot, "review.html", tab=tab, tabs=TABS, week=week, by=by, choices=CHOICES, **context
+        )
+
+
+def _newest(snapshot: Snapshot) -> str:
+    with snapshot.cursor() as cursor:
+        return newest_week(cursor)
+
+
+def _content(snapshot: Snapshot, data: Path, tab: str, week: str, decisions: Sequence[Decision]) -> dict[str, Any]:
+    rules = load_settings(data=str(data)).rules
+    with snapshot.cursor() as cursor:
+        if tab in QUEUES:
+            return {"tasks": draw(cursor, tab, week, rules, decisions)}
+        if tab == "terms":
+            return {"terms": term_precision(cursor, decisions)}
+        if tab == "endings":
+            key = ("endings", rules.parts, len(decisions))
+            return {"proposals": snapshot.cached(key, lambda: propose(cursor, rules, decisions))}
+    counting = {row.decision_id for row in in_force(decisions)}
+    rows = [{"row": row, "shown": shown(row), "counts": row.decision_id in counting} for row in reversed(decisions)]
+    labels = all_labels([], decisions)
+    return {"decisions": rows, "labellers": by_labeller(labels), "pairs": pair_agreements(labels)}
+
+
+async def decide_page(request: Request) -> Response:
+    """Writes one decision down and leads back to where it was made."""
+    async with request.form(max_files=0, max_fields=len(_FIELDS) + 4) as form:
+        cells = {name: str(form.get(name, "")) for name in _FIELDS}
+        by, back = str(form.get("by", "")).strip()[:NAME_LIMIT], str(form.get("tab", "decisions"))
+        week = str(form.get("week", ""))
+    if not by:
+        raise PageError(400, "누가 결정했는지 없습니다.", "이름을 적고 다시 누르세요.")
+    try:
+        draft = Draft.model_validate(cells | {"by": by})
+    except ValidationError as error:
+        raise PageError(400, f"결정이 아닙니다. ({error.errors()[0]['msg']})", "검토 쪽에서 다시 고르세요.") from None
+    await run_in_threadpool(write_down, book_of(request.app.state.settings.data), [draft])
+    turn = f"/turn?{urlencode({'id': draft.turn_id})}" if back == "turn" and draft.turn_id else ""
+    address = turn or f"/review?{urlencode({'tab': back if back in TABS else 'decisions', 'week': week, 'by': by})}"
+    return RedirectResponse(address, status_code=303)
+
+
+def tasks_file(request: Request) -> Response:
+    """`/review.csv`, `.jsonl` and `.json` (Label Studio): the tasks of a queue."""
+    query, suffix = request.query_params, f".{request.path_params['suffix']}"
+    tab = query.get("tab", "names")
+    if tab not in QUEUES or suffix not in SUFFIXES:
+        raise PageError(404, "이런 파일은 없습니다.", "검토 쪽에서 고르세요.")
+    decisions = read_book(book_of(request.app.state.settings.data))
+    with request.app.state.snapshots.read() as snapshot, tempfile.TemporaryDirectory() as folder:
+        if snapshot is None:
+            raise PageError(404, "아직 공개된 판정이 없습니다.", "`wh-judge run`을 먼저 실행하세요.")
+        week = query.get("week", "").strip() or _newest(snapshot)
+        tasks: list[Task] = _content(snapshot, request.app.state.settings.data, tab, week, decisions)["tasks"]
+        file = Path(folder, f"tasks{suffix}")
+        write_tasks(tasks, file)
+        name = f"{week}-{tab}{suffix}"
+        return Response(
+            file.read_bytes(),
+            media_type="application/octet-stream",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+
+
+async def take_page(request: Request) -> Response:
+    """Takes a file of tasks that people worked on."""
+    if int(request.headers.get("content-length") or FILE_LIMIT + 1) > FILE_LIMIT:
+        raise PageError(413, f"파일이 {FILE_LIMIT >> 20} MB보다 큽니다.", "`wh-judge review take`로 받으세요.")
+    async with request.form(max_files=1, max_fields=4) as form:
+        file, by = form.get("file"), str(form.get("by", "")).strip()[:NAME_LIMIT]
+        if not isinstance(file, UploadFile) or not file.filename:
+            raise PageError(400, "파일이 없습니다.", "검토 쪽에서 파일을 고르고 다시 보내세요.")
+        suffix, content = Path(file.filename).suffix.lower(), await file.read()
+    await run_in_threadpool(_take, request.app.state.settings.data, suffix, content, by)
+    return RedirectResponse(f"/review?{urlencode({'tab': 'decisions', 'by': by})}", status_code=303)
+
+
+def _take(data: Path, suffix: str, content: bytes, by: str) -> None:
+    if suffix not in SUFFIXES:
+        raise UserError(f"{', '.join(SUFFIXES)} 파일만 읽습니다.")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, f"tasks{suffix}")
+        file.write_bytes(content)
+        try:
+            drafts = read_drafts(file, by or None)
+        except UserError as error:
+            # The temporary folder says nothing to whoever sent the file.
+            raise UserError(str(error).replace(f"{folder}/", "")) from None
+        write_down(book_of(data), drafts)
