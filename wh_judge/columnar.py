@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from wh_judge.model import FIRST_YEAR, LAST_YEAR, TURN_SCHEMA
+from wh_judge.parquet import TooLargeError, bounded_batches
 from wh_judge.text import WHITESPACE, nfc, regex_class
 
 
@@ -201,13 +201,15 @@ class KeyHashes(NamedTuple):
     """Those that occur more than once."""
 
 
+HASHED_ROWS = 65_536
+
+
 def key_hashes(file: Path) -> KeyHashes | None:
     """The hashes of the file's turn ids; None where they cannot be read."""
     hashes = [_NONE]
     try:
-        with pq.ParquetFile(file) as parquet:
-            hashes += [_hashes(batch) for batch in parquet.iter_batches(columns=["turn_id"])]
-    except (DoubtError, pa.ArrowException, OSError, UnicodeDecodeError, KeyError):
+        hashes += [_hashes(batch) for batch in bounded_batches(file, HASHED_ROWS, ["turn_id"])]
+    except (DoubtError, TooLargeError, pa.ArrowException, OSError, UnicodeDecodeError, KeyError):
         return None
     every = np.concatenate(hashes)
     return KeyHashes(every, _repeated(every))

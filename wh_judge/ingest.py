@@ -337,9 +337,7 @@ class _Reading:
         if value is None:
             self._problem(record, "rejected", record.reason or "")
             return
-        for column in value.keys() - self.columns.known - self._unknown:
-            self._unknown.add(column)
-            self._problem(record, "noted", f"{table.name} has no column {column!r}; it is ignored in the whole file")
+        self._note_unknown(record, value)
         try:
             value, changed = _nfc(value)
             row = table.model.model_validate(value).__dict__
@@ -351,7 +349,8 @@ class _Reading:
             return
         key = tuple(row[column] for column in table.key)
         if key in self._seen:
-            reason = f"{' '.join(table.key)} {' '.join(key)} stands already in {self._seen[key]}"
+            shown = " ".join(part[:QUOTE_LIMIT] for part in key)
+            reason = f"{' '.join(table.key)} {shown} stands already in {self._seen[key]}"
             self._problem(record, "rejected", reason)
             return
         self._seen[key] = f"{self.name}:{record.line}"
@@ -359,11 +358,35 @@ class _Reading:
         self.out.lines.append(record.line or 0)
         self.out.normalised += changed
 
-    def _problem(self, record: Record, severity: Literal["rejected", "noted"], reason: str) -> None:
+    def _note_unknown(self, record: Record, value: Mapping[str, Any]) -> None:
+        """Tell of each column that is none of the table's once, and of at most `UNKNOWN_TOLD`."""
+        told = len(self._unknown)
+        new = list(value.keys() - self.columns.known - self._unknown)
+        self._unknown.update(new)
+        if not new or told > UNKNOWN_TOLD:
+            return
+        name, shown = self.table.name, [column[:QUOTE_LIMIT] for column in new[: UNKNOWN_TOLD - told]]
+        reasons = [f"{name} has no column {column!r}; it is ignored in the whole file" for column in shown]
+        if len(shown) < len(new):
+            reasons.append(f"{name} has no other columns of this file either; they are ignored, too")
+        self._problem(record, "noted", *reasons)
+
+    def _problem(self, record: Record, severity: Literal["rejected", "noted"], *reasons: str) -> None:
         raw = record.raw if record.value is None else json.dumps(record.value, ensure_ascii=False, default=str)
         raw = raw and raw[:RAW_LIMIT].encode(errors="replace").decode()
-        self.out.problems.append(Problem(self.table.name, self.name, record.line, severity, reason, raw))
+        self.out.problems += [
+            Problem(self.table.name, self.name, record.line, severity, reason, raw) for reason in reasons
+        ]
 
+
+QUOTE_LIMIT = 60
+"""Characters of a value, a key or a name that a reason quotes."""
+
+CLAUSES_TOLD = 8
+"""Errors of one row that its reason tells; of the others it gives the number."""
+
+UNKNOWN_TOLD = 100
+"""Unknown columns of one file that are told by name."""
 
 RAW_LIMIT = 1_000_000
 """Characters of a rejected row that are kept; the rest is in the file."""
@@ -383,7 +406,9 @@ def normalised(value: dict[str, Any]) -> dict[str, Any]:
 
 def reason_of(error: ValidationError) -> str:
     """Why a record is no row, in one line."""
-    return "; ".join(_reason(detail) for detail in error.errors())
+    details = error.errors(include_url=False)
+    more = [f"and {len(details) - CLAUSES_TOLD} more"] if len(details) > CLAUSES_TOLD else []
+    return "; ".join([*map(_reason, details[:CLAUSES_TOLD]), *more])
 
 
 def _nfc(value: Any) -> tuple[Any, bool]:
@@ -423,7 +448,8 @@ _REASONS = {
 
 def _reason(detail: ErrorDetails) -> str:
     """A validation error as a plain clause that starts with the name of the column."""
-    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in detail["loc"]).lstrip(".")
+    parts = [f"[{part}]" if isinstance(part, int) else f".{part[:QUOTE_LIMIT]}" for part in detail["loc"]]
+    where = "".join(parts).lstrip(".")
     given = detail["input"]
     if given is None and detail["type"] != "missing":
         return f"{where} is null"
@@ -433,5 +459,5 @@ def _reason(detail: ErrorDetails) -> str:
         what = f"is not {detail['ctx']['expected']}"
     else:
         what = _REASONS.get(detail["type"], detail["msg"])
-    shown = "" if detail["type"] == "missing" else f" ({str(given)[:60]!r})"
+    shown = "" if detail["type"] == "missing" else f" ({str(given)[:QUOTE_LIMIT]!r})"
     return f"{where} {what}{shown}".lstrip()

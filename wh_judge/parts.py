@@ -15,11 +15,11 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from wh_judge.columnar import filled_keys, flags, plain_texts
 from wh_judge.ingest import BATCH_ROWS, TABLES, Problem, file_name, files_of, read_file
 from wh_judge.model import TURN_SCHEMA
+from wh_judge.parquet import bounded_batches
 
 PART_ROWS = BATCH_ROWS
 SORT_MEMORY = "1GB"
@@ -93,17 +93,16 @@ def _questions_if_ordered(files: Sequence[Path]) -> pa.Table | None:
         return None
     try:
         for file in files:
-            with pq.ParquetFile(file) as parquet:
-                names = ["turn_id", "user_asked_recall", *QUESTION_SCHEMA.names]
-                for batch in parquet.iter_batches(PART_ROWS, columns=names):
-                    ids = filled_keys(batch.column("turn_id"))
-                    if not _ascends(ids, before):
-                        return None
-                    if len(ids):
-                        before = (len(ids[-1].as_py()), ids[-1].as_py())
-                    asked = batch.filter(flags(batch.column("user_asked_recall")))
-                    texts = [plain_texts(asked.column(name)) for name in QUESTION_SCHEMA.names]
-                    found.append(pa.table(texts, QUESTION_SCHEMA))
+            names = ["turn_id", "user_asked_recall", *QUESTION_SCHEMA.names]
+            for batch in bounded_batches(file, PART_ROWS, names):
+                ids = filled_keys(batch.column("turn_id"))
+                if not _ascends(ids, before):
+                    return None
+                if len(ids):
+                    before = (len(ids[-1].as_py()), ids[-1].as_py())
+                asked = batch.filter(flags(batch.column("user_asked_recall")))
+                texts = [plain_texts(asked.column(name)) for name in QUESTION_SCHEMA.names]
+                found.append(pa.table(texts, QUESTION_SCHEMA))
     except (TypeError, KeyError, ValueError, OSError, pa.ArrowException):
         return None  # Reading all of it says what is wrong.
     return pa.concat_tables(found)

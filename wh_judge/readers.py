@@ -6,8 +6,8 @@ as much of its text as there is, so that a caller can keep it.
 
 import csv
 import sys
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wh_judge import strict_json
+from wh_judge.parquet import TooLargeError, bounded_batches
 
 csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
 
@@ -66,17 +67,29 @@ def read_batches(path: Path, rows: int) -> Iterator[pa.RecordBatch | Record]:
     line = 0
     try:
         with pq.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            twice = sorted({name for name in names if names.count(name) > 1})
+            twice = _twice(file.schema_arrow.names)
             if twice:
-                yield Record(None, None, f"names {', '.join(f'{name[:60]!r}' for name in twice)} twice")
+                yield Record(None, None, twice)
                 return
-            for batch in file.iter_batches(batch_size=rows):
-                yield batch
-                line += batch.num_rows
+        for batch in bounded_batches(path, rows):
+            yield batch
+            line += batch.num_rows
+    except TooLargeError as error:
+        yield Record(None, None, str(error))
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         where = f"cannot be read after row {line}" if line else "is no Parquet file"
         yield Record(None, None, f"{where}; it may be cut off ({_first_line(error)})")
+
+
+NAMES_TOLD = 8
+"""Names that one reason quotes; of the others it gives the number."""
+
+
+def _twice(names: Iterable[str]) -> str | None:
+    """Which names stand there more than once, as a clause; None where none does."""
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    more = f" and {len(twice) - NAMES_TOLD} more" if len(twice) > NAMES_TOLD else ""
+    return f"names {', '.join(f'{name[:60]!r}' for name in twice[:NAMES_TOLD])}{more} twice" if twice else None
 
 
 def _no_file(path: Path) -> str | None:
@@ -127,17 +140,25 @@ def _read_json(path: Path, _columns: Columns) -> Iterator[Record]:
     is_utf8 = _is_utf8(text)
     position = _skip_space(text, 0)
     array = text.startswith("[", position)
-    position, line, counted = position + array, 1, 0
+    position, line, counted, broken = position + array, 1, 0, False
     while True:
         position = _skip_space(text, position)
         line, counted = line + text.count("\n", counted, position), position
         if array and text.startswith("]", position):
             position = _skip_space(text, position + 1)
             break
+        # An error counts the lines before it: behind the first one, elements are cut out before they are decoded.
+        broken_end = strict_json.end_of_broken(text, position) if broken else None
+        start = 0 if broken_end is None else position
         try:
-            value, end = strict_json.decode_at(text, position)
+            if broken_end is None:
+                value, end = strict_json.decode_at(text, position)
+            else:
+                value, end = strict_json.decode(text[position:broken_end]), broken_end
         except ValueError as error:
-            reason, broken_end = strict_json.reason(error), strict_json.end_of_broken(text, position)
+            reason = strict_json.reason(error, start)
+            if not broken:
+                broken, broken_end = True, strict_json.end_of_broken(text, position)
             if broken_end is None:
                 yield Record(line, None, f"is no JSON from here on, perhaps cut off: {reason}", text[position:])
                 return
@@ -185,6 +206,7 @@ class _Lines:
 
     def __init__(self, file: TextIO) -> None:
         self._file, self._waiting = file, deque[str]()
+        self._error, self._error_at = "", 0
         self.number = 0
         self.taken: list[str] = []
         """The lines of the record that is being read."""
@@ -193,16 +215,27 @@ class _Lines:
         return self
 
     def __next__(self) -> str:
+        if self.taken and self.number < self._error_at:
+            raise StopIteration  # Open quotation marks here have led to an error already: not once more.
         text = self._waiting.popleft() if self._waiting else next(self._file)
         self.number += 1
         self.taken.append(text)
         return text
 
-    def keep_first(self) -> None:
-        """Of the lines taken, give back all but the first."""
+    def keep_first(self, error: str) -> str:
+        """Of the lines taken, give back all but the first, for an error; returns what the error is.
+
+        At the end of each line but the last, a quotation mark was open. A record that begins later and has one open
+        at the end of one of them comes to the same error: it is not read on, so that no line is read time and again.
+        """
+        if self.number < self._error_at:
+            error = self._error
+        elif len(self.taken) > 1:
+            self._error, self._error_at = error, self.number
         self._waiting.extendleft(reversed(self.taken[1:]))
         self.number -= len(self.taken) - 1
         del self.taken[1:]
+        return error
 
 
 def _read_csv(path: Path, columns: Columns) -> Iterator[Record]:
@@ -214,12 +247,10 @@ def _read_csv(path: Path, columns: Columns) -> Iterator[Record]:
         except csv.Error as error:
             yield Record(1, None, f"is no CSV: {error}")
             return
-        twice = {name for name in header if header.count(name) > 1}
         missing = columns.required - set(header)
-        if twice or missing:
-            names = ", ".join(f"{name[:60]!r}" for name in sorted(twice))
-            what = f"names {names} twice" if twice else f"lacks {', '.join(sorted(missing))}"
-            yield Record(1, None, f"has a header that {what}", ",".join(header))
+        wrong = _twice(header) or (f"lacks {', '.join(sorted(missing))}" if missing else None)
+        if wrong:
+            yield Record(1, None, f"has a header that {wrong}", ",".join(header))
             return
         while True:
             line = lines.number + 1
@@ -230,8 +261,8 @@ def _read_csv(path: Path, columns: Columns) -> Iterator[Record]:
                 return
             except csv.Error as error:
                 # A quotation mark that nothing closes swallows the lines behind it, which may be sound.
-                lines.keep_first()
-                reason = f"is no CSV: {error}; a quotation mark may be missing, or the file be cut off"
+                what = lines.keep_first(str(error))
+                reason = f"is no CSV: {what}; a quotation mark may be missing, or the file be cut off"
                 yield Record(line, None, reason, lines.taken[0].rstrip("\r\n"))
                 continue
             if cells:

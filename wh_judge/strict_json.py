@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -52,10 +53,10 @@ def end_of_broken(text: str, position: int) -> int | None:
     return None
 
 
-def reason(error: ValueError) -> str:
-    """Why a text could not be read, as a plain clause."""
+def reason(error: ValueError, start: int = 0) -> str:
+    """Why a text, of which the first `start` characters were cut off, could not be read, as a plain clause."""
     if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg[0].lower()}{error.msg[1:].removesuffix(' at')} at character {error.pos + 1}"
+        return f"{error.msg[0].lower()}{error.msg[1:].removesuffix(' at')} at character {start + error.pos + 1}"
     return str(error)
 
 
@@ -66,8 +67,7 @@ _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{}]', re.DOTALL)
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
         raise ValueError(f"names {twice[:_SHOWN]!r} twice")
     return value
 

@@ -144,3 +144,24 @@ def test_a_parquet_column_of_a_wrong_type(column: str, values: pa.Array, reason:
     assert batch.rows.num_rows == 0
     expected = [reason.format(value) for value in (1, 2)]
     assert places(batch.problems) == [("x.parquet", n + 1, "rejected", why) for n, why in enumerate(expected)]
+
+
+def test_of_many_errors_in_a_row_a_few_are_told(tmp_path: Path) -> None:
+    [problem] = read(write(tmp_path / "x.jsonl", [SOUND["chat_turn"] | {"named_entities": [1] * 5000}])).problems
+    told = "; ".join(f"named_entities[{number}] is no text ('1')" for number in range(8))
+    assert problem.reason == f"{told}; and 4992 more"
+
+
+def test_of_many_unknown_columns_some_are_told_and_their_row_is_written_once(tmp_path: Path) -> None:
+    unknown = {f"{number}{'k' * 100}": 1 for number in range(5000)}
+    problems = read(write(tmp_path / "x.jsonl", [SOUND["chat_turn"] | unknown, SOUND["chat_turn"] | {"z": 1}])).problems
+    assert len({id(problem.raw) for problem in problems[:101]}) == 1
+    assert max(len(problem.reason) for problem in problems) < 150
+    reasons = [problem.reason for problem in problems]
+    assert reasons[100] == "chat_turn has no other columns of this file either; they are ignored, too"
+    assert len([reason for reason in reasons if "has no column" in reason]) == 100
+
+
+def test_a_long_key_is_cut_in_the_reason(tmp_path: Path) -> None:
+    [problem] = read(write(tmp_path / "x.jsonl", rows("chat_turn", "k" * 5000, "k" * 5000))).problems
+    assert problem.reason == f"turn_id {'k' * 60} stands already in x.jsonl:1"

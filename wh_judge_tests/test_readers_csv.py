@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from wh_judge import readers
 from wh_judge_tests.records import Reasons, ids, read, reasons, write
 
 QUOTE = "; a quotation mark may be missing, or the file be cut off"
@@ -100,3 +101,39 @@ def test_a_csv_cell_is_text_null_a_list_or_a_boolean(tmp_path: Path) -> None:
         {"id": "5", "text": "\0", "names": ["a"], "flag": False},
         {"id": "6", "text": "x", "names": {}, "flag": "ja"},
     ]
+
+
+class CountedLines(readers._Lines):
+    """Lines that count how often one is taken."""
+
+    count = 0
+
+    def __next__(self) -> str:
+        text = super().__next__()
+        CountedLines.count += 1
+        return text
+
+
+OPEN = {
+    "to the end of the file": ('x","y\n' * 200, "unexpected end of data", 200),
+    "to an error far behind": ('x","y\n' * 200 + '"z\n', "',' expected after '\"'", 201),
+}
+
+
+@pytest.mark.parametrize(("content", "error", "count"), OPEN.values(), ids=OPEN)
+def test_open_quotation_marks_do_not_have_lines_read_time_and_again(
+    content: str, error: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readers, "_Lines", CountedLines)
+    monkeypatch.setattr(CountedLines, "count", 0)
+    found = reasons(read(write(tmp_path, "x.csv", "id\n" + content)))
+    assert found[:200] == [(line, f"is no CSV: {error}{QUOTE}") for line in range(2, 202)]
+    assert len(found) == count
+    assert CountedLines.count <= 3 * (count + 1)
+
+
+def test_of_many_doubled_names_a_few_are_told(tmp_path: Path) -> None:
+    header = ",".join([f"k{number:05}" for number in range(20_000)] * 2)
+    [(_, reason)] = reasons(read(write(tmp_path, "x.csv", f"id,{header}\n")))
+    told = ", ".join(f"'k0000{number}'" for number in range(8))
+    assert reason == f"has a header that names {told} and 19992 more twice"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from wh_judge import strict_json
 from wh_judge_tests.records import Reasons, ids, read, reasons, write
 
 CUT = "; the file ends in it and may be cut off"
@@ -126,3 +127,21 @@ def test_a_file_of_json(content: str, good: list[tuple[int, str]], bad: Reasons,
     records = read(write(tmp_path, "x.json", content))
     assert ids(records) == good
     assert reasons(records) == list(bad)
+
+
+def test_behind_the_first_error_no_error_looks_at_the_text_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[str] = []
+
+    def spy(error: ValueError, start: int = 0) -> str:
+        texts.append(getattr(error, "doc", ""))
+        return reason(error, start)
+
+    reason = strict_json.reason
+    monkeypatch.setattr(strict_json, "reason", spy)
+    found = reasons(read(write(tmp_path, "x.json", "[" + ",\n".join(['{"a":1 1}'] * 50) + "]")))
+    assert found == [
+        (line, f"is no JSON: expecting ',' delimiter at character {11 * line - 2}") for line in range(1, 51)
+    ]
+    assert texts[1:] == ['{"a":1 1}'] * 49

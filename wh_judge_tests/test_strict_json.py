@@ -87,3 +87,9 @@ def test_an_end_is_looked_for_from_the_place_on() -> None:
 def test_a_megabyte_without_an_end_takes_no_time_to_speak_of() -> None:
     assert end_of_broken("{" + '"\\"' * 300_000, 0) is None
     assert end_of_broken('{"' + "\\" * 1_000_001, 0) is None
+
+
+def test_one_key_of_very_many_may_be_doubled() -> None:
+    keys = [f'"k{number}": 1' for number in range(200_000)]
+    with pytest.raises(ValueError, match="names 'k199999' twice"):
+        decode("{" + ", ".join([*keys, keys[-1]]) + "}")

@@ -49,6 +49,10 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     (r"rules, kept or not", "규칙(지켰는지만)"),
     (r"no discordant pair", "모델마다 갈린 프롬프트가 없습니다"),
     (r"(\S+) has no column '(.+)'; it is ignored in the whole file", "{1}에는 {2} 칸이 없어 파일 전체에서 무시합니다"),
+    (
+        r"(\S+) has no other columns of this file either; they are ignored, too",
+        "{1}에는 이 파일의 다른 칸들도 없어 함께 무시합니다",
+    ),
     (r"(\S+(?: \S+)?) (.+) stands already in (.+)", "{1} {2}은(는) {3}에 이미 있습니다"),
     (r"turn_id (.+) is replaced by the row in (.+)", "turn_id {1}은(는) {2}의 줄로 바뀌었습니다"),
     (r"holds half of a surrogate pair, which is no text", "글자가 될 수 없는 반쪽짜리 대리 코드가 있습니다"),
@@ -72,6 +76,7 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     (r"is UTF-16; save it as UTF-8", "UTF-16입니다. UTF-8로 저장하세요"),
     (r"holds text that is not UTF-8", "UTF-8이 아닌 글이 있습니다"),
     (r"holds a value that cannot be read \((.+)\)", "읽을 수 없는 값이 있습니다 ({1})"),
+    (r"has a header that names (.+) and (\d+) more twice", "머리글에 {1} 외 {2}개가 두 번 나옵니다"),
     (r"has a header that names (.+) twice", "머리글에 {1}이(가) 두 번 나옵니다"),
     (r"has a header that lacks (.+)", "머리글에 {1}이(가) 없습니다"),
     (
@@ -92,6 +97,20 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     ),
     (r"is no Parquet file; it may be cut off \((.+)\)", "Parquet 파일이 아닙니다. 잘렸을 수 있습니다 ({1})"),
     (r"cannot be read: (.+)", "읽을 수 없습니다: {1}"),
+    (r"holds (\d+) rows in (\d+) bytes; it is no true log", "{2}바이트에 {1}줄이 들어 있습니다. 진짜 로그가 아닙니다"),
+    (
+        r"packs (\d+) bytes of column '(.+)' into (\d+); write it with smaller row groups",
+        "{2} 칸의 {1}바이트를 {3}바이트로 압축했습니다. 행 그룹을 작게 나누어 저장하세요",
+    ),
+    (
+        r"holds (\d+) list elements of column '(.+)' in one row group; write it with smaller row groups",
+        "한 행 그룹의 {2} 칸에 목록 원소가 {1}개 있습니다. 행 그룹을 작게 나누어 저장하세요",
+    ),
+    (
+        r"holds a list in row (\d+) that takes over (\d+) MB; shorten it",
+        "{1}번째 줄의 목록이 {2}MB를 넘습니다. 줄이세요",
+    ),
+    (r"names (.+) and (\d+) more twice", "{1} 외 {2}개가 두 번 나옵니다"),
     (r"names (.+) twice", "{1}이(가) 두 번 나옵니다"),
 )
 
@@ -115,7 +134,7 @@ def _clauses(reason: str) -> Iterator[str]:
         matches = ((pattern.match(reason), clause) for pattern, clause in _OF_A_COLUMN)
         found, clause = next(((match, clause) for match, clause in matches if match), (None, ""))
         if found is None:
-            yield reason
+            yield re.sub(r"^and (\d+) more$", r"외 \1개", reason)
             return
         yield f"{found['column']}{_filled(clause, found)}{found['value'] or ''}"
         reason = reason[found.end() :]

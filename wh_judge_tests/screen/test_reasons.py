@@ -52,6 +52,26 @@ def test_what_is_wrong_with_a_file_is_told_in_korean(name: str, content: bytes, 
         ("session_id is missing; turn_at is null", "session_id이(가) 없습니다; turn_at이(가) null입니다"),
         ("model_id is no text ('x; turn_id is null')", "model_id이(가) 글이 아닙니다 ('x; turn_id is null')"),
         ("name is empty ('{1}')", "name이(가) 비어 있습니다 ('{1}')"),
+        ("turn_at is null; and 12 more", "turn_at이(가) null입니다; 외 12개"),
+        ("names 'a', 'b' and 3 more twice", "'a', 'b' 외 3개가 두 번 나옵니다"),
+        ("has a header that names 'a' and 3 more twice", "머리글에 'a' 외 3개가 두 번 나옵니다"),
+        (
+            "holds a list in row 3 that takes over 128 MB; shorten it",
+            "3번째 줄의 목록이 128MB를 넘습니다. 줄이세요",
+        ),
+        ("holds 5 rows in 2 bytes; it is no true log", "2바이트에 5줄이 들어 있습니다. 진짜 로그가 아닙니다"),
+        (
+            "packs 9 bytes of column 'a' into 2; write it with smaller row groups",
+            "a 칸의 9바이트를 2바이트로 압축했습니다. 행 그룹을 작게 나누어 저장하세요",
+        ),
+        (
+            "holds 5 list elements of column 'a' in one row group; write it with smaller row groups",
+            "한 행 그룹의 a 칸에 목록 원소가 5개 있습니다. 행 그룹을 작게 나누어 저장하세요",
+        ),
+        (
+            "chat_turn has no other columns of this file either; they are ignored, too",
+            "chat_turn에는 이 파일의 다른 칸들도 없어 함께 무시합니다",
+        ),
         ("something new went wrong", "something new went wrong"),
     ],
 )
