@@ -10,14 +10,16 @@ export DAGSTER_DISABLE_TELEMETRY := 1
 export GX_ANALYTICS_ENABLED := False
 export DO_NOT_TRACK := 1
 
-.PHONY: help run test lint bench ui clean lock
+.PHONY: help run test lint bench ui serve clean lock model
 
 help:
 	@echo "make run    judge the sample log and show the result"
 	@echo "make test   run all tests"
 	@echo "make lint   ruff, mypy and dagster definitions validate"
+	@echo "make serve  the screen on http://$(HOST):3002 beside the Dagster UI of make ui"
 	@echo "make bench  measure speed and memory beside what else one could use (hours; BENCH=\"judge-1m lexicon\" for some)"
 	@echo "make ui     the Dagster UI with its daemon on http://$(HOST):3000"
+	@echo "make model  build the small language model that tests of drafts ask, into .wheels/"
 	@echo "make clean  delete what runs have made (data/, .dagster/), not the sample"
 
 # Exit code 1 means that there is something to look at, such as the rejected rows of the sample: the run itself is done.
@@ -43,6 +45,12 @@ ui: .venv/run
 	trap "kill $$docs 2>/dev/null" EXIT; \
 	$(BIN)/dagster dev --host $(HOST) --port 3000
 
+# The screen and the Dagster UI end together.
+serve: .venv/run
+	@$(BIN)/wh-judge screen --host $(HOST) & screen=$$!; \
+	trap "kill $$screen 2>/dev/null" EXIT; \
+	$(MAKE) --no-print-directory ui
+
 .venv/run: requirements.lock pyproject.toml
 	@sh tools/make-venv.sh $(PYTHON)
 	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
@@ -52,6 +60,9 @@ ui: .venv/run
 .venv/dev: .venv/run requirements-dev.lock
 	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
 	@touch $@
+
+model: .venv/dev
+	@sh tools/make-model.sh $(BIN)/python
 
 # Extras stay in the pins: older versions of pip refuse a hashed lock without them.
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \

@@ -10,13 +10,17 @@ from typing import Any
 
 import dagster as dg
 
-from wh_judge.inbox import ready_files
+from wh_judge.inbox import later_files, ready_files
 from wh_judge.ingest import KST, TABLES, files_of, input_path
 from wh_judge.partitions import DAYS
 from wh_judge.resources import POOL, Warehouse
+from wh_judge.review.book import book_of, read_book
+from wh_judge.review.effects import digest_for
 from wh_judge.settings import Settings, load_settings
 from wh_judge.store.inputs import bring_in
+from wh_judge.store.probes import probes_path
 from wh_judge.store.stale import listed_days, refresh_stale
+from wh_judge.store.votes import people_files
 
 SENSOR_SECONDS = int(os.environ.get("WH_JUDGE_SENSOR_SECONDS", "30"))
 CATCH_UP_DAYS = 31
@@ -30,10 +34,19 @@ day_job = dg.define_asset_job(
     selection=["turns", "verdicts", "verdict_changes"],
     description="Brings in new log files and judges one day (Asia/Seoul). Launch it for a range to backfill.",
 )
+drafts_job = dg.define_asset_job(
+    "write_drafts",
+    selection=["drafts"],
+    description="Lets a language model write sentences for one day's verdicts. Off unless the setting drafts is set.",
+)
 evaluations_job = dg.define_asset_job(
     "evaluations",
-    selection=["gold_agreement", "model_divergence", "published"],
-    description="Measures the judge against the labels, compares the models, and publishes a snapshot for readers.",
+    selection=[
+        *("gold_agreement", "model_divergence", "capability_profiles", "votes", "arena_ratings", "vote_agreement"),
+        "probe_results",
+        "published",
+    ],
+    description="Measures the judge against the labels, compares and profiles the models, and publishes a snapshot.",
 )
 
 
@@ -55,7 +68,7 @@ def log_job() -> None:
     bring_in_log()
 
 
-JOBS: list[Any] = [inputs_job, log_job, day_job, evaluations_job]
+JOBS: list[Any] = [inputs_job, log_job, day_job, drafts_job, evaluations_job]
 
 
 class StaleDays(dg.AutomationCondition[dg.AssetKey]):
@@ -86,12 +99,31 @@ class StaleDays(dg.AutomationCondition[dg.AssetKey]):
         return dg.AutomationResult(context, view.get_subset_from_partition_keys(context.key, DAYS, days))
 
 
+class DraftsAreOn(dg.AutomationCondition[dg.AssetKey]):
+    """Every day, as long as the setting `drafts` names verdicts, and none where it does not."""
+
+    @property
+    def description(self) -> str:
+        """What the UI says of it."""
+        return "drafts are switched on"
+
+    async def evaluate(  # type: ignore[override]
+        self, context: dg.AutomationContext[dg.AssetKey]
+    ) -> dg.AutomationResult[dg.AssetKey]:
+        """All candidates or none."""
+        on = bool(load_settings().drafts)
+        return dg.AutomationResult(context, context.candidate_subset if on else context.get_empty_subset())
+
+
 STALE_DAYS = (StaleDays() & ~dg.AutomationCondition.in_progress()).with_label("stale day")
 DEPS_UPDATED = (
     dg.AutomationCondition.any_deps_updated()
     & ~dg.AutomationCondition.any_deps_in_progress()
     & ~dg.AutomationCondition.in_progress()
 ).with_label("its inputs were updated")
+
+
+DRAFTS_ON = (DEPS_UPDATED & DraftsAreOn()).with_label("its verdicts were updated, and drafts are on")
 
 
 @dg.schedule(
@@ -140,13 +172,19 @@ def fingerprints(settings: Settings) -> dict[str, str]:
     """For each job that reads files, a hash of what it reads; inbox files that are still being written do not count."""
     small = [TABLES["character_card"], TABLES["topic_lexicon"]]
     paths = [input_path(settings.inputs, table) for table in small]
+    later = [file for table in small for file in later_files(settings.inbox, table)]
     log = input_path(settings.inputs, TABLES["chat_turn"])
-    gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
-    rules = f"{settings.endings} {settings.card_as_of}"
+    gold = [*filter(None, [input_path(settings.inputs, TABLES["gold_label"], optional=True)])]
+    probes = [*filter(None, [probes_path(settings)])]
+    book = book_of(settings.data)
+    beside = [*later_files(settings.inbox, TABLES["gold_label"]), *people_files(settings)]
+    beside += [book] if book.exists() else []
+    rules = f"{settings.rules.parts} {settings.card_as_of}"
+    decided = "".join(digest_for(table.name, read_book(book)) for table in small)
     return {
-        "inputs": _hash([file for path in paths for file in files_of(path)]),
+        "inputs": _hash([*(file for path in paths for file in files_of(path)), *later], decided),
         "log": _hash([*files_of(log), *ready_files(settings.inbox)], rules),
-        "evaluations": _hash(files_of(gold) if gold else []),
+        "evaluations": _hash([*(file for path in [*gold, *probes] for file in files_of(path)), *beside]),
     }
 
 

@@ -33,12 +33,22 @@ from wh_judge.model import (
     Row,
 )
 from wh_judge.readers import READERS, Columns, Record, batch_record, batch_values, read_batches, read_records
+from wh_judge.votes.rows import (
+    JUDGE_SCORE_SCHEMA,
+    SUPPORT_SCHEMA,
+    VOTE_SCHEMA,
+    CapabilitySupport,
+    JudgeScore,
+    Vote,
+)
 
 BATCH_ROWS = 100_000
 KST = ZoneInfo("Asia/Seoul")
 """A turn's day is its date here."""
 
-TableName = Literal["chat_turn", "character_card", "topic_lexicon", "gold_label"]
+TableName = Literal[
+    "chat_turn", "character_card", "topic_lexicon", "gold_label", "vote", "capability_support", "judge_score"
+]
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,8 @@ class InputTable:
     model: type[Row]
     schema: pa.Schema
     key: tuple[str, ...]
+    optional: bool = False
+    """Whether a folder of inputs may do without it."""
 
     @property
     def columns(self) -> Columns:
@@ -59,6 +71,7 @@ class InputTable:
             known=frozenset(self.schema.names),
             lists=frozenset(entry.name for entry in self.schema if pa.types.is_list(entry.type)),
             booleans=frozenset(entry.name for entry in self.schema if pa.types.is_boolean(entry.type)),
+            numbers=frozenset(entry.name for entry in self.schema if pa.types.is_floating(entry.type)),
         )
 
 
@@ -68,7 +81,12 @@ TABLES: Mapping[TableName, InputTable] = {
         InputTable("chat_turn", "turns", ChatTurn, TURN_SCHEMA, ("turn_id",)),
         InputTable("character_card", "cards", CharacterCard, CARD_SCHEMA, ("character_id",)),
         InputTable("topic_lexicon", "lexicon", LexiconTerm, LEXICON_SCHEMA, ("term", "topic")),
-        InputTable("gold_label", "gold", GoldLabel, GOLD_SCHEMA, ("turn_id",)),
+        InputTable("gold_label", "gold", GoldLabel, GOLD_SCHEMA, ("turn_id",), optional=True),
+        InputTable("vote", "votes", Vote, VOTE_SCHEMA, ("vote_id",), optional=True),
+        InputTable(
+            "capability_support", "support", CapabilitySupport, SUPPORT_SCHEMA, ("case_id", "model_id"), optional=True
+        ),
+        InputTable("judge_score", "judges", JudgeScore, JUDGE_SCORE_SCHEMA, ("judge", "run", "turn_id"), optional=True),
     )
 }
 
@@ -141,15 +159,57 @@ def input_path(inputs: Path, table: InputTable, *, optional: bool = False) -> Pa
     return found[0] if found else None
 
 
-def read_table(path: Path, table: InputTable) -> Batch:
-    """All rows of an input (a file or a folder) at once; a key that stands in it twice counts where it stands first."""
+def read_table(path: Path, table: InputTable, *more: Path) -> Batch:
+    """All rows of an input (a file or a folder, or several) at once.
+
+    A key that stands in it twice counts where it stands first.
+    """
     seen: dict[Any, str] = {}
-    batches = [batch for file in files_of(path) for batch in read_file(file, table, file_name(path, file), seen)]
+    places = [(place, file) for place in (path, *more) for file in files_of(place)]
+    batches = [batch for place, file in places for batch in read_file(file, table, file_name(place, file), seen)]
     return Batch(
         rows=pa.concat_tables([batch.rows for batch in batches] or [table.schema.empty_table()]).combine_chunks(),
         lines=[line for batch in batches for line in batch.lines],
         problems=[problem for batch in batches for problem in batch.problems],
         normalised=sum(batch.normalised for batch in batches),
+    )
+
+
+def read_layers(path: Path | None, later: Mapping[str, Path], table: InputTable) -> Batch:
+    """All rows of an input and of the files that count over it.
+
+    A row of a later file takes the place of the row with its key, and new rows follow; a later lexicon takes the place
+    of the whole lexicon, since the order of its rows means something.
+
+    Args:
+        path: the input, or None where there is none.
+        later: the files, in order, by the names that problems call them.
+        table: what the rows are.
+    """
+    base = read_table(path, table) if path else Batch(table.schema.empty_table(), [])
+    if not later:
+        return base
+    layers = [base]
+    for name, file in later.items():
+        batches = list(read_file(file, table, name))
+        layers.append(
+            Batch(
+                rows=pa.concat_tables([batch.rows for batch in batches]),
+                lines=[line for batch in batches for line in batch.lines],
+                problems=[problem for batch in batches for problem in batch.problems],
+                normalised=sum(batch.normalised for batch in batches),
+            )
+        )
+    kept = [layer for layer in layers if layer.rows.num_rows][-1:] if table.name == "topic_lexicon" else layers
+    found: dict[tuple[Any, ...], tuple[dict[str, Any], int]] = {}
+    for layer in kept:
+        for row, line in zip(layer.rows.to_pylist(), layer.lines, strict=True):
+            found[tuple(row[column] for column in table.key)] = (row, line)
+    return Batch(
+        rows=pa.Table.from_pylist([row for row, _ in found.values()], schema=table.schema),
+        lines=[line for _, line in found.values()],
+        problems=[problem for layer in layers for problem in layer.problems],
+        normalised=sum(layer.normalised for layer in layers),
     )
 
 
@@ -287,7 +347,7 @@ class _Reading:
             self._problem(record, "rejected", "holds half of a surrogate pair, which is no text")
             return
         except ValidationError as error:
-            self._problem(record, "rejected", "; ".join(_reason(detail) for detail in error.errors()))
+            self._problem(record, "rejected", reason_of(error))
             return
         key = tuple(row[column] for column in table.key)
         if key in self._seen:
@@ -313,6 +373,17 @@ def _to_arrow(rows: list[dict[str, Any]], table: InputTable) -> pa.Table:
     if table.name == "character_card":
         rows = [row | {"entity_roles": [role.__dict__ for role in row["entity_roles"]]} for row in rows]
     return pa.Table.from_pylist(rows, schema=table.schema)
+
+
+def normalised(value: dict[str, Any]) -> dict[str, Any]:
+    """The record with all text in it in NFC."""
+    record: dict[str, Any] = _nfc(value)[0]
+    return record
+
+
+def reason_of(error: ValidationError) -> str:
+    """Why a record is no row, in one line."""
+    return "; ".join(_reason(detail) for detail in error.errors())
 
 
 def _nfc(value: Any) -> tuple[Any, bool]:
@@ -346,6 +417,7 @@ _REASONS = {
     "bool_type": "is neither true nor false",
     "model_type": "is no object",
     "dict_type": "is no object",
+    "float_type": "is no number",
 }
 
 
@@ -362,4 +434,4 @@ def _reason(detail: ErrorDetails) -> str:
     else:
         what = _REASONS.get(detail["type"], detail["msg"])
     shown = "" if detail["type"] == "missing" else f" ({str(given)[:60]!r})"
-    return f"{where} {what}{shown}"
+    return f"{where} {what}{shown}".lstrip()

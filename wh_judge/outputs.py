@@ -66,6 +66,12 @@ def write_documents(documents: Iterable[Mapping[str, Any]], path: Path, columns:
         _write(documents, partial, path.suffix, columns)
 
 
+def write_text(text: str, path: Path) -> None:
+    """Write a text, whole or not at all."""
+    with _replacing(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
 def _write(documents: Iterable[Mapping[str, Any]], path: Path, suffix: str, columns: list[str]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         WRITERS[suffix.lower()](documents, file, columns)

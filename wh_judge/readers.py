@@ -8,6 +8,7 @@ import csv
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -34,12 +35,13 @@ class Record:
 
 @dataclass(frozen=True)
 class Columns:
-    """What a CSV header must and may name, and which cells hold JSON or true and false."""
+    """What a CSV header must and may name, and which cells hold JSON, true and false, or numbers."""
 
     required: frozenset[str]
     known: frozenset[str]
     lists: frozenset[str]
     booleans: frozenset[str]
+    numbers: frozenset[str] = frozenset()
 
 
 def read_records(path: Path, columns: Columns) -> Iterator[Record]:
@@ -252,6 +254,9 @@ def _csv_cell(name: str, cell: str, columns: Columns) -> Any:
         return None
     if name in columns.booleans:
         return {"true": True, "1": True, "false": False, "0": False}.get(cell.strip().lower(), cell)
+    if name in columns.numbers:
+        with suppress(ValueError):
+            return float(cell)
     if name in columns.lists:
         try:
             return strict_json.decode(cell)

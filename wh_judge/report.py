@@ -1,7 +1,7 @@
 """What a person wants to see after a run, as tables in a terminal and as one JSON document."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 from rich import box
@@ -15,6 +15,9 @@ from wh_judge.store.evaluations import read
 from wh_judge.store.inputs import read_problems
 from wh_judge.text import printable
 from wh_judge.validations import VALIDATIONS, ValidationResult
+
+if TYPE_CHECKING:
+    from wh_judge.drafts.score import Score
 
 SHORT = dict(zip(VERDICTS[1:], ("말투", "세계관", "금지", "기억"), strict=True))
 """Heads of narrow columns."""
@@ -69,7 +72,7 @@ def _heading(text: str, console: Console) -> None:
     console.print(f"[bold]{safe(text)}[/bold]", soft_wrap=True)
 
 
-def _table(*columns: str, text: int = 1) -> Table:
+def number_table(*columns: str, text: int = 1) -> Table:
     """A table whose first `text` columns are text and whose others are numbers."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for place, column in enumerate(columns):
@@ -80,7 +83,7 @@ def _table(*columns: str, text: int = 1) -> Table:
 def _print_verdicts(summary: dict[str, Any], console: Console) -> None:
     counts = {(row["model_id"], row["verdict"]): row["turns"] for row in summary["verdicts_by_model"]}
     models = sorted({model for model, _ in counts})
-    table = _table("verdict", *(safe(model) for model in models), "all")
+    table = number_table("verdict", *(safe(model) for model in models), "all")
     for verdict in VERDICTS:
         found = [counts.get((model, verdict), 0) for model in models]
         table.add_row(verdict, *map(str, found), str(sum(found)))
@@ -93,7 +96,7 @@ def _print_verdicts(summary: dict[str, Any], console: Console) -> None:
 
 def _print_validations(summary: dict[str, Any], console: Console) -> None:
     found = {row["code"]: row for row in summary["validations"]}
-    table = _table("validation", "looked at", "passed", "failed", "not applicable")
+    table = number_table("validation", "looked at", "passed", "failed", "not applicable")
     for entry in VALIDATIONS:
         row = found.get(entry.code)
         if row is None:
@@ -123,7 +126,7 @@ def _print_agreement(agreement: dict[str, Any] | None, console: Console) -> None
         f" (95 % {low:.1%} to {high:.1%}), kappa {kappa}",
         console,
     )
-    table = _table("verdict", "labels", "judged", "precision", "recall", "F1")
+    table = number_table("verdict", "labels", "judged", "precision", "recall", "F1")
     for score in agreement["per_verdict"]:
         ratios = [score["precision"], score["recall"], score["f1"]]
         cells = ["–" if ratio is None else f"{ratio:.2f}" for ratio in ratios]
@@ -134,7 +137,7 @@ def _print_agreement(agreement: dict[str, Any] | None, console: Console) -> None
     if not diverging:
         return
     _heading(f"Turns where label and judge differ ({len(diverging)})", console)
-    table = _table("turn", "label", "judge", "note", text=4)
+    table = number_table("turn", "label", "judge", "note", text=4)
     for turn in diverging[:DIVERGING_SHOWN]:
         table.add_row(safe(turn["turn_id"]), turn["label"], turn["verdict"], safe(turn["note"] or ""))
     if len(diverging) > DIVERGING_SHOWN:
@@ -163,7 +166,7 @@ def _print_divergence(divergence: dict[str, Any] | None, console: Console) -> No
         else f"no test: {test['not_computed']}"
     )
     _heading(f"Divergence by model on {divergence['prompts']} prompts that all answered ({outcome})", console)
-    table = _table("model", "diverging", "rate", "95 % interval", *SHORT.values())
+    table = number_table("model", "diverging", "rate", "95 % interval", *SHORT.values())
     for row in divergence["per_model"]:
         reasons = [str(row["by_reason"].get(verdict, 0)) for verdict in SHORT]
         rate, interval = f"{row['rate']:.1%}", f"{row['low']:.1%} – {row['high']:.1%}"
@@ -192,7 +195,7 @@ def _print_problems(summary: dict[str, Any], console: Console) -> None:
 def validation_tables(results: Sequence[ValidationResult], shown: int, console: Console) -> None:
     """The results of validating a file, and the first failing turns of each."""
     _heading("Validations", console)
-    table = _table("validation", "looked at", "passed", "failed", "not applicable")
+    table = number_table("validation", "looked at", "passed", "failed", "not applicable")
     for result in results:
         failed = f"[bold red]{result.failed}[/bold red]" if result.failed else "0"
         cells = [str(result.looked_at), str(result.passed), failed, str(result.not_applicable)]
@@ -204,6 +207,25 @@ def validation_tables(results: Sequence[ValidationResult], shown: int, console: 
             console.print(f"  {result.code}  {safe(turn)}  {safe(failure.reason)}", soft_wrap=True)
         if len(result.failures) > shown:
             console.print(f"  {result.code}  … {len(result.failures) - shown} more, all of them in --json")
+
+
+def draft_tables(scores: "Sequence[Score]", shown: int, console: Console) -> None:
+    """What became of responses as drafts, file by file, why, and the first refusals of each file."""
+    _heading("Responses as drafts", console)
+    table = number_table("file", "responses", "kept", "default", "thrown away")
+    for score in scores:
+        counts = [score.responses, *(score.outcomes[name] for name in ("kept", "default", "thrown_away"))]
+        table.add_row(safe(score.file), *map(str, counts))
+    console.print(table)
+    for score in scores:
+        for code, count in score.reasons.most_common():
+            console.print(f"  {safe(score.file)}  {code}  {count}", soft_wrap=True)
+        for refusal in score.refusals[:shown]:
+            where = refusal["turn_id"] or f"line {refusal['line']}"
+            reasons = "; ".join(reason["reason"] for reason in refusal["reasons"])
+            console.print(f"  {safe(score.file)}  {safe(where)}  {refusal['outcome']}  {safe(reasons)}", soft_wrap=True)
+        if len(score.refusals) > shown:
+            console.print(f"  {safe(score.file)}  … {len(score.refusals) - shown} more, all of them in --json")
 
 
 def safe(text: str) -> str:

@@ -9,16 +9,19 @@ import dagster as dg
 import duckdb
 
 from wh_judge.definitions import build_definitions
+from wh_judge.errors import UserError
 from wh_judge.ingest import KST, TABLES, input_path
 from wh_judge.instance import STARTED_HERE, open_instance
 from wh_judge.resources import Warehouse
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse
 from wh_judge.store.days import judged_versions
-from wh_judge.store.inputs import bring_in, is_known
+from wh_judge.store.inputs import bring_in
 from wh_judge.store.log import log_days
+from wh_judge.store.probes import probes_known
 from wh_judge.store.snapshot import is_published
 from wh_judge.store.stale import refresh_stale
+from wh_judge.store.votes import is_read, people_known
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how many days are done, and how many there are."""
@@ -47,7 +50,7 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
     with open_instance(settings) as instance:
         with open_warehouse(settings.warehouse) as connection:
             small = [TABLES["character_card"], TABLES["topic_lexicon"]]
-            changed = [t for t in small if not is_known(connection, t, input_path(settings.inputs, t))]
+            changed = [t for t in small if not is_read(connection, settings, t)]
         if changed or not _succeeded(instance, "inputs"):
             progress("cards and lexicon", 0, 0)
             _execute(result, instance, settings, "inputs", "inputs")
@@ -61,8 +64,8 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
             stale = sorted({*(entry.day for entry in found), *unreported}) or untold
         _judge(result, instance, stale, settings, progress)
         with open_warehouse(settings.warehouse) as connection:
-            gold = input_path(settings.inputs, TABLES["gold_label"], optional=True)
-            relabelled = gold is not None and not is_known(connection, TABLES["gold_label"], gold)
+            relabelled = not is_read(connection, settings, TABLES["gold_label"])
+            relabelled = relabelled or not people_known(connection, settings) or not probes_known(connection, settings)
             finished = is_published(connection, settings.published)
         if result.jobs or relabelled or not finished or not _succeeded(instance, "evaluations"):
             progress("evaluations", 0, 0)
@@ -91,10 +94,32 @@ def run_range(
     return result
 
 
+def run_drafts(settings: Settings, first: dt.date, last: dt.date, progress: Progress) -> RunResult:
+    """Materialise the drafts of every judged day from `first` to `last`, then the evaluations, for their snapshot.
+
+    Raises:
+        UserError: the setting drafts names no verdict.
+    """
+    if not settings.drafts:
+        raise UserError('drafts: names no verdict; set drafts = ["말투 어긋남"] or others in [tool.wh_judge]')
+    result = RunResult()
+    with open_instance(settings) as instance:
+        with open_warehouse(settings.warehouse) as connection:
+            days = [day for day in judged_versions(connection) if first <= day <= last]
+        for done, day in enumerate(days):
+            progress(str(day), done, len(days))
+            if _execute(result, instance, settings, "write_drafts", str(day), partition_key=str(day)):
+                result.days.append(day)
+        if days:
+            progress("evaluations", len(days), len(days))
+            _execute(result, instance, settings, "evaluations", "evaluations")
+    return result
+
+
 def _check_inputs(settings: Settings) -> None:
     """Raise a UserError where an input is missing, before anything is written."""
     for table in TABLES.values():
-        input_path(settings.inputs, table, optional=table.name == "gold_label")
+        input_path(settings.inputs, table, optional=table.optional)
 
 
 def _succeeded(instance: dg.DagsterInstance, job: str) -> bool:
@@ -184,9 +209,8 @@ def _reason(outcome: dg.ExecuteInProcessResult) -> str:
 
 def unread_inputs(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[str]:
     """The small inputs whose files are not those that were brought in last."""
-    unread = []
-    for table in TABLES.values():
-        path = input_path(settings.inputs, table, optional=table.name == "gold_label")
-        if table.name != "chat_turn" and path is not None and not is_known(connection, table, path):
-            unread.append(path.name)
-    return unread
+    return [
+        table.place
+        for table in TABLES.values()
+        if table.name != "chat_turn" and not is_read(connection, settings, table)
+    ]

@@ -9,10 +9,22 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wh_judge.errors import UserError
+from wh_judge.model import VerdictValue
+from wh_judge.review.book import book_of, read_book
+from wh_judge.review.effects import settings_with
 from wh_judge.rules import RuleSettings
 
-ENVIRONMENT = {"data": "WH_JUDGE_DATA", "inputs": "WH_JUDGE_INPUTS", "first_day": "WH_JUDGE_FIRST_DAY"}
+ENVIRONMENT = {
+    "data": "WH_JUDGE_DATA",
+    "inputs": "WH_JUDGE_INPUTS",
+    "first_day": "WH_JUDGE_FIRST_DAY",
+    "drafts_url": "WH_JUDGE_DRAFTS_URL",
+    "drafts_model": "WH_JUDGE_DRAFTS_MODEL",
+}
 """Settings that the environment may give, and the variables' names."""
+
+DRAFTS_KEY = "WH_JUDGE_DRAFTS_KEY"
+"""The variable with the endpoint's key. It is no setting: settings are written into runs, and a key is not."""
 
 
 class Settings(BaseModel):
@@ -25,15 +37,31 @@ class Settings(BaseModel):
     first_day: dt.date = Field(dt.date(2026, 1, 1), description="The first day (Asia/Seoul) that has a partition")
     docs_url: str = Field("http://127.0.0.1:3001", description="Where `make ui` serves the Data Docs")
     keep_snapshots: int = Field(5, ge=1, description="Published snapshots that are kept for readers")
+    upload_limit_mb: int = Field(200, ge=1, description="Largest file that the screen takes, in MB")
     card_as_of: Literal["now", "turn"] = Field(
         "now", description="Judge a turn by its card as it stands now, or as it stood when the turn was written"
     )
     endings: tuple[str, ...] = Field(RuleSettings().endings, description="Endings that make a sentence polite")
 
+    ignore_trailing: bool = Field(
+        False, description="Pass over what trails an ending (~, ㅎㅎ, ♡, emoji, closing quotes) when it is read"
+    )
+    drafts: tuple[VerdictValue, ...] = Field((), description="Verdicts whose sentence a language model may write")
+    drafts_url: str | None = Field(None, description="Base URL of the OpenAI-compatible endpoint of that model")
+    drafts_model: str | None = Field(None, description="The model's name there")
+    drafts_at_once: int = Field(4, ge=1, le=1000, description="Requests to it that are under way at a time")
+    drafts_seconds: float = Field(60.0, gt=0, description="How long one try of a request may take")
+    drafts_tries: int = Field(5, ge=1, le=100, description="Tries for one request")
+    drafts_tokens: int = Field(2_000_000, ge=0, description="Tokens that one day's drafts may use at most")
+    drafts_money: float | None = Field(None, ge=0, description="What one day's drafts may cost at most")
+    drafts_prices: tuple[float, float] = Field(
+        (0.0, 0.0), description="What a million tokens cost, of prompts and of responses"
+    )
+
     @property
     def rules(self) -> RuleSettings:
         """The settings that decide verdicts."""
-        return RuleSettings(endings=self.endings)
+        return RuleSettings(endings=self.endings, ignore_trailing=self.ignore_trailing)
 
     @property
     def warehouse(self) -> Path:
@@ -44,6 +72,16 @@ class Settings(BaseModel):
     def inbox(self) -> Path:
         """The folder that log files are dropped into."""
         return self.data / "inbox"
+
+    @property
+    def votes(self) -> Path:
+        """The folder of votes that were given on the page or brought in from other tools."""
+        return self.data / "votes"
+
+    @property
+    def uploads(self) -> Path:
+        """The folder of what was uploaded on the screen."""
+        return self.data / "uploads"
 
     @property
     def published(self) -> Path:
@@ -79,8 +117,18 @@ def load_settings(**flags: Any) -> Settings:
         )
         what = "is no day; write it like 2026-09-01" if name == "first_day" else detail["msg"]
         raise UserError(f"{source}: {name}: {what}") from None
+    settings = _with_decisions(settings)
     # Absolute, so that a run started elsewhere by the Dagster daemon means the same folders.
     return settings.model_copy(update={"data": settings.data.absolute(), "inputs": settings.inputs.absolute()})
+
+
+def _with_decisions(settings: Settings) -> Settings:
+    """The settings with the endings that people added by decision, and with what they decided to pass over."""
+    decisions = read_book(book_of(settings.data))
+    if not decisions:
+        return settings
+    rules = settings_with(settings.rules, decisions)
+    return settings.model_copy(update={"endings": rules.endings, "ignore_trailing": rules.ignore_trailing})
 
 
 def _from_pyproject(folder: Path) -> tuple[Path | None, dict[str, Any]]:

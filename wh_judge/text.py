@@ -1,12 +1,32 @@
 """Text as the rules read it: white space, sentences, quoted cells. One definition for Python and for SQL."""
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 WHITESPACE = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
 """Every character that `str.split()` splits at; RE2's `\\s` knows only the ASCII ones."""
 
 SENTENCE_ENDS = ".?!．？！。"
+
+TRAILING_RANGES = (
+    *((mark, mark) for mark in "\"'~^)]}>\u2019\u201d…‥⋯〉》」』】〕〗〜～）］｝＞｣＂＇＾˜∼∽"),
+    ("\u3131", "\u3163"),
+    ("\u200d", "\u200d"),
+    ("\u20e3", "\u20e3"),
+    ("\u2190", "\u21ff"),
+    ("\u2300", "\u23ff"),
+    ("\u25a0", "\u27bf"),
+    ("\u2900", "\u297f"),
+    ("\u2b00", "\u2bff"),
+    ("\ufe00", "\ufe0f"),
+    ("\U0001f000", "\U0001faff"),
+    ("\U000e0020", "\U000e007f"),
+)
+"""What may trail the ending of a sentence and says nothing of its politeness, as ranges of code points: closing quotes
+and brackets, tildes and ellipses, single jamo (ㅎㅎ, ㅋㅋ, ㅠㅠ), hearts, stars, arrows and other pictures, emoji with
+what joins and colours them. Ranges, not Unicode's categories: Python and RE2 know different versions of those."""
+
+_TRAILING = frozenset(chr(code) for first, last in TRAILING_RANGES for code in range(ord(first), ord(last) + 1))
 
 HANGUL_FIRST, HANGUL_LAST = "가", "힣"
 
@@ -30,6 +50,19 @@ def last_word(sentence: str) -> str | None:
     """The last run of non-white-space of a sentence, or None where it is blank."""
     words = sentence.rsplit(maxsplit=1)
     return words[-1] if words else None
+
+
+def is_trailing(character: str) -> bool:
+    """Whether the character is one of `TRAILING_RANGES`."""
+    return character in _TRAILING
+
+
+def without_trailing(sentence: str) -> str:
+    """The sentence without the white space and the trailing marks at its end."""
+    end = len(sentence)
+    while end and (sentence[end - 1] in _TRAILING or sentence[end - 1].isspace()):
+        end -= 1
+    return sentence[:end]
 
 
 def has_hangul(text: str) -> bool:
@@ -59,6 +92,11 @@ def sql_text(value: str) -> str:
 def regex_class(characters: str) -> str:
     """The characters as the inside of an RE2 character class, written as code points so that none has a meaning."""
     return "".join(f"\\x{{{ord(character):x}}}" for character in characters)
+
+
+def regex_ranges(ranges: Iterable[tuple[str, str]]) -> str:
+    """The ranges as the inside of an RE2 character class."""
+    return "".join(f"{regex_class(first)}-{regex_class(last)}" for first, last in ranges)
 
 
 SQL_MACROS = f"""

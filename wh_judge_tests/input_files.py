@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from wh_judge.ingest import TABLES, Batch, Problem, TableName, read_table
 from wh_judge_tests.builders import card, turn
+from wh_judge_tests.votes import vote
 
 Row = Mapping[str, Any]
 
@@ -23,6 +24,9 @@ SOUND: Mapping[TableName, dict[str, Any]] = {
     "character_card": card("C-1").model_dump(mode="json"),
     "topic_lexicon": {"term": "선거", "topic": "현실 정치"},
     "gold_label": {"turn_id": "T-1", "verdict": "말투 어긋남", "note": "존댓말이다"},
+    "vote": vote("V-1").model_dump(mode="json"),
+    "capability_support": {"case_id": "P-1", "model_id": "M-1", "supported": False, "reason": "문맥이 짧다"},
+    "judge_score": {"judge": "J", "run": "1", "turn_id": "T-1", "verdict": "말투 어긋남", "score": 0.25},
 }
 """A row of each table as JSON, with no cell empty."""
 

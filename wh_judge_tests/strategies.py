@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from wh_judge.model import CharacterCard, ChatTurn, LexiconTerm
 from wh_judge.rules import RuleSettings
-from wh_judge.text import SENTENCE_ENDS, WHITESPACE
+from wh_judge.text import SENTENCE_ENDS, WHITESPACE, is_trailing
 from wh_judge_tests.builders import Rows
 
 SPACES = [*WHITESPACE, "\u180e", "\u200b", "\u2060", "\ufeff"]
@@ -40,6 +40,9 @@ MARKS = [
     *("'", '"', "''", "';--", "「", "」", " · ", "\x00", "a\x00", "{}", "`"),
 ]
 OTHERS = ["a", "A", "aa", "aaa", "ab", "é", "e\u0301", "ß", "\U0001f600", "\U0001f468\u200d\U0001f469", "\U0001f1f0"]
+TRAILS = ["~", "ㅎㅎ", "♡", "❤\ufe0f", "”", "…", "～", "^^", "👍🏽"]
+"""What may trail an ending."""
+
 LONG = ["가" * 40, "나" * 41, "a" * 39 + "「」"]
 PIECES = [*SPACES, *ENDS, *HANGUL, *JAMO, *MARKS, *OTHERS, *LONG]
 
@@ -98,7 +101,12 @@ def _mostly(often: st.SearchStrategy[Any], seldom: st.SearchStrategy[Any]) -> st
 _NAMES, _ROLES = _pool(st.sampled_from(NAMES) | keys, 4), _pool(st.sampled_from(ROLES) | keys, 2)
 _TERMS = _pool(st.sampled_from(OVERLAPPING) | keys, 4)
 _ENDINGS = st.just(RuleSettings().endings) | _pool(st.sampled_from(ENDINGS), 3)
-_GLUE = st.sampled_from(["", " ", ". ", "\x1c"]) | st.sampled_from([*SPACES, *ENDS]) | st.sampled_from(PIECES)
+_GLUE = (
+    st.sampled_from(["", " ", ". ", "\x1c"])
+    | st.sampled_from([*TRAILS, "~ ♡", "ㅎㅎ."])
+    | st.sampled_from([*SPACES, *ENDS])
+    | st.sampled_from(PIECES)
+)
 _SPEECHLESS = st.none() | texts | st.lists(st.sampled_from(SPACES), min_size=1, max_size=2).map("".join)
 _CARDS = st.sampled_from([["C-2"], ["C-1", "C-2"], ["C-2", "C-1"], ["C-2", "c-1"]])
 _TURN_CELLS: dict[str, st.SearchStrategy[Any]] = {
@@ -148,5 +156,8 @@ def rows(draw: st.DrawFn) -> Rows:
         [ChatTurn.model_validate(draw(turn_cells) | {"turn_id": turn_id}) for turn_id in turn_ids],
         [CharacterCard.model_validate(draw(card_cells) | {"character_id": key}) for key in draw(_CARDS)],
         draw(st.lists(lexicon, min_size=1, max_size=6)),
-        RuleSettings(endings=tuple(endings)),
+        RuleSettings(
+            endings=tuple(endings),
+            ignore_trailing=draw(st.booleans()) and not any(map(is_trailing, "".join(endings))),
+        ),
     )

@@ -1,16 +1,21 @@
 """The cause of a change: the smallest difference that, put back, gives the old verdict again."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import pytest
+from hypothesis import assume, given, settings
 
-from wh_judge.causes import Cause, Inputs, explain, judge_inputs
+from wh_judge import causes
+from wh_judge.causes import MOST_CELLS, Cause, explain, judge_inputs
+from wh_judge.edits import Difference, Edit, Inputs, cell_edits, input_edits
 from wh_judge.model import CharacterCard, ChatTurn, LexiconTerm
 from wh_judge.rules import Lexicon
 from wh_judge.rules.rule import DEFAULT_ENDINGS, Mention
 from wh_judge_tests.builders import card, lexicon, turn
+from wh_judge_tests.test_edits import differences
 
 
 def inputs(
@@ -159,3 +164,92 @@ def test_an_input_is_named_before_the_code() -> None:
     before, after = inputs(said, card(**GRUFF)), inputs(said, card(**GRUFF | {"canon_entities": []}))
     cause = explain(before, after, judge_inputs(before), (Lexicon(()), Lexicon(())), code=("aaa", "bbb"))
     assert cause.inputs == ("character_card",)
+
+
+def test_a_turn_of_another_time_brings_its_card_where_cards_go_by_time() -> None:
+    then, now = (
+        turn(**TURN | {"turn_at": "2026-09-01T10:00:00+09:00"}),
+        turn(**TURN | {"turn_at": "2026-09-02T10:00:00+09:00"}),
+    )
+    before, after = inputs(then, card(**GRUFF)), inputs(now, card(**GRUFF | {"honorific_rule": "존댓말"}))
+    lexicons = (Lexicon(()), Lexicon(()))
+    by_time = explain(before, after, judge_inputs(before), lexicons, card_by_time=True)
+    assert (by_time.inputs, by_time.cells[0].split(":")[0]) == (("chat_turn",), "chat_turn T-5 turn_at")
+    assert caused(before, after).inputs == ("character_card",)
+
+
+def test_cells_that_matter_only_to_the_old_text_are_named() -> None:
+    """The old text's names are in the old card alone: text and card together made the change."""
+    before = inputs(turn(**TURN | {"named_entities": ["하늘"]}), card(**GRUFF | {"canon_entities": ["하늘"]}))
+    after = inputs(turn(**TURN | {"named_entities": ["리안"]}), card(**GRUFF | {"canon_entities": ["바다"]}))
+    cause = caused(before, after)
+    assert cause.inputs == ("chat_turn", "character_card")
+    assert [cell.split(" ", 2)[2] for cell in cause.cells] == [
+        "named_entities: ['하늘'] -> ['리안']",
+        "canon_entities: - 하늘",
+    ]
+
+
+def restores(chosen: Iterable[Edit], difference: Difference) -> bool:
+    """Whether these edits, put back in their order, give the verdict that was."""
+    changed = difference.after
+    for edit in chosen:
+        changed = edit.undo(changed)
+    return judge_inputs(changed) == judge_inputs(difference.before)
+
+
+def smallest(edits: Sequence[Edit], difference: Difference) -> int:
+    """The size of the smallest set that restores, found by trying all."""
+    sizes = [n for n in range(len(edits) + 1) if any(restores(c, difference) for c in combinations(edits, n))]
+    return sizes[0]
+
+
+@settings(max_examples=150)
+@given(differences())
+def test_no_smaller_set_of_inputs_or_cells_restores_the_verdict(difference: Difference) -> None:
+    before, after = difference.before, difference.after
+    old = judge_inputs(before)
+    assume(old != judge_inputs(after))
+    cause = explain(before, after, old, difference.lexicons, card_by_time=difference.card_by_time)
+    whole = list(input_edits(difference))
+    assert len(cause.inputs) == smallest(whole, difference)
+    back = [before.turn] if "chat_turn" in cause.inputs else []
+    chosen = [edit for edit in whole if edit.input in cause.inputs]
+    seen = [said for said in (after.turn, *back) if said]
+    cells = [cell for edit in chosen for cell in cell_edits(edit, difference, seen)]
+    named = [cell for cell in cells if cell.cell in cause.cells]
+    assert len(named) == len(cause.cells)
+    assert restores(named, difference)
+    if len(cells) <= MOST_CELLS:
+        assert len(named) == smallest(cells, difference)
+    assert not any(restores([cell for cell in named if cell is not left], difference) for left in named)
+
+
+NAMES = [f"이름{n}" for n in range(3_000)]
+
+
+@pytest.mark.parametrize(
+    ("named", "cells", "most"),
+    [
+        (["이름7"], ["canon_entities: + 이름7"], 3),
+        (NAMES[:18], [f"canon_entities: + {name}" for name in NAMES[:18]], 60),
+        (NAMES, ["canon_entities: 3000 added, 0 removed"], 3),
+    ],
+    ids=["one matters", "as many as are tried one by one", "all matter"],
+)
+def test_the_search_is_short_however_many_cells_changed(
+    named: list[str], cells: list[str], most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[Inputs] = []
+
+    def counted(found: Inputs) -> Any:
+        judged.append(found)
+        return judge_inputs(found)
+
+    monkeypatch.setattr(causes, "judge_inputs", counted)
+    said = turn(**TURN | {"named_entities": named})
+    before = inputs(said, card(**GRUFF | {"canon_entities": ["하늘"]}))
+    after = inputs(said, card(**GRUFF | {"canon_entities": ["하늘", *NAMES]}))
+    cause = explain(before, after, judge_inputs(before), (Lexicon(()), Lexicon(())))
+    assert [cell.split(" ", 2)[2] for cell in cause.cells] == cells
+    assert len(judged) <= most

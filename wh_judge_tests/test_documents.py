@@ -37,6 +37,16 @@ def command(name: str) -> click.Command:
     return found
 
 
+def _commands() -> list[tuple[str, click.Command]]:
+    """All commands by the words that call them, those inside a group instead of the group."""
+    found: list[tuple[str, click.Command]] = []
+    for name in COMMANDS:
+        one = command(name)
+        inside = one.commands.items() if isinstance(one, click.Group) else []
+        found += [(f"{name} {word}", sub) for word, sub in inside] or [(name, one)]
+    return found
+
+
 def _group() -> click.Context:
     """What the commands take over from; a command keeps the names of its help option from the first call on."""
     return click.Context(main, info_name="wh-judge", **main.context_settings)
@@ -53,9 +63,9 @@ def _argument(param: click.Parameter) -> str:
 def _names() -> dict[str, list[str]]:
     """What the READMEs must name, by kind."""
     columns = [*(name for table in TABLES.values() for name in table.schema.names), *Verdict.model_fields]
-    parameters = [param for name in COMMANDS for param in command(name).params]
+    parameters = [param for _, found in _commands() for param in found.params]
     return {
-        "command": [f"`wh-judge {name}" for name in COMMANDS],
+        "command": [f"`wh-judge {name}" for name, _ in _commands()],
         "option": [param.opts[0] if isinstance(param, click.Option) else _argument(param) for param in parameters],
         "rule": [f"`{rule.code}`" for rule in RULES],
         "verdict": [f"`{verdict}`" for verdict in VERDICTS],
@@ -124,7 +134,8 @@ def test_settings_are_told_with_flag_variable_and_default(document: Document) ->
     for (name, default), row in zip(SETTINGS.items(), rows, strict=True):
         assert spans(row[1]) == [flag for flag in [f"--{name}"] if flag in flags]
         assert spans(row[2]) == [variable for setting, variable in ENVIRONMENT.items() if setting == name]
-        assert spans(row[3]) == (list(default) if isinstance(default, tuple) else [str(default)])
+        defaults = default if isinstance(default, tuple) else () if default is None else (default,)
+        assert spans(row[3]) == [str(value) for value in defaults]
 
 
 SETTINGS = {name: field.default for name, field in Settings.model_fields.items()}
@@ -146,11 +157,10 @@ def test_no_link_is_dead() -> None:
     assert dead == []
 
 
-@each_command
-def test_every_command_tells_what_it_does_with_an_example(name: str) -> None:
-    found = command(name)
+@pytest.mark.parametrize(("name", "found"), [*((name, command(name)) for name in COMMANDS), *_commands()])
+def test_every_command_tells_what_it_does_with_an_example(name: str, found: click.Command) -> None:
     text = found.get_help(click.Context(found, info_name=name, parent=_group()))
-    assert HELP[name] in text
+    assert HELP.get(name, "") in text
     assert _examples(found.help or ""), "no example"
     assert [param.name for param in found.params if isinstance(param, click.Option) and not param.help] == []
 
@@ -160,7 +170,7 @@ def test_the_group_has_examples() -> None:
 
 
 EXAMPLES = {
-    **{f"{name} --help": command(name).help or "" for name in COMMANDS},
+    **{f"{name} --help": found.help or "" for name, found in [*((n, command(n)) for n in COMMANDS), *_commands()]},
     "--help": main.help or "",
     **{f"{document.name} {i}": text for document in (ENGLISH,) for i, (_, text) in enumerate(document.blocks)},
 }

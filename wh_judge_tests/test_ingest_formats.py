@@ -78,6 +78,22 @@ ALL_CELLS: dict[TableName, list[dict[str, Any]]] = {
         *(SOUND["gold_label"] | {"turn_id": text, "note": text} for text in HOSTILE),
         SOUND["gold_label"] | {"turn_id": "T-2", "note": None},
     ],
+    "vote": [
+        SOUND["vote"],
+        *(SOUND["vote"] | {"vote_id": text, "case_id": text, "annotator": text, "source": text} for text in HOSTILE),
+        SOUND["vote"] | {"vote_id": "V-2"} | dict.fromkeys(("case_id", "annotator", "shown_left", "voted_at")),
+    ],
+    "capability_support": [
+        SOUND["capability_support"],
+        *(SOUND["capability_support"] | {"case_id": text, "reason": text} for text in HOSTILE),
+        SOUND["capability_support"] | {"case_id": "P-2", "supported": True, "reason": None},
+    ],
+    "judge_score": [
+        SOUND["judge_score"],
+        *(SOUND["judge_score"] | {"judge": text, "turn_id": text} for text in HOSTILE),
+        SOUND["judge_score"] | {"turn_id": "T-2", "score": None},
+        SOUND["judge_score"] | {"turn_id": "T-3", "verdict": None, "score": 1.0},
+    ],
 }
 
 
@@ -89,8 +105,10 @@ def test_what_is_written_is_what_is_read(table: TableName, suffix: str, tmp_path
     assert batch.problems == []
     assert batch.normalised == 0
     assert batch.rows.schema == TABLES[table].schema
+    times = ("turn_at", "voted_at")
     expected = [
-        row | ({"turn_at": datetime.fromisoformat(row["turn_at"])} if "turn_at" in row else {}) for row in given_rows
+        row | {name: datetime.fromisoformat(row[name]) for name in times if row.get(name) is not None}
+        for row in given_rows
     ]
     assert batch.rows.to_pylist() == expected
 

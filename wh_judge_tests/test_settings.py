@@ -33,17 +33,21 @@ inputs = "from-file-too"
 first_day = 2026-03-03
 docs_url = "http://docs"
 keep_snapshots = 2
+upload_limit_mb = 7
 card_as_of = "turn"
 endings = ["요", "네"]
 """
-FROM_FILE = Settings(
-    data=Path("from-file"),
-    inputs=Path("from-file-too"),
-    first_day=dt.date(2026, 3, 3),
-    docs_url="http://docs",
-    keep_snapshots=2,
-    card_as_of="turn",
-    endings=("요", "네"),
+FROM_FILE = Settings.model_validate(
+    {
+        "data": Path("from-file"),
+        "inputs": Path("from-file-too"),
+        "first_day": dt.date(2026, 3, 3),
+        "docs_url": "http://docs",
+        "keep_snapshots": 2,
+        "upload_limit_mb": 7,
+        "card_as_of": "turn",
+        "endings": ("요", "네"),
+    }
 )
 
 

@@ -75,6 +75,27 @@ def suite_result(result: SuiteResult, asset: str, settings: Settings) -> dg.Asse
     )
 
 
+def report_again(context: dg.AssetExecutionContext, asset: str, results: Sequence[dg.AssetCheckResult]) -> None:
+    """Report a partition's check results once more where another run's would be shown in their stead.
+
+    Dagster shows of a check what the run that was created last said, and nothing where that was not about the newest
+    materialisation. So the results of a run would be lost that was overtaken while it waited in the queue. Results
+    of a younger run that is still to come will be about its own materialisation and are waited for.
+    """
+    instance, keys = context.instance, [dg.AssetCheckKey(dg.AssetKey(asset), str(one.check_name)) for one in results]
+    shown = instance.event_log_storage.get_asset_check_partition_info(keys, partition_keys=[context.partition_key])
+    run_of = {info.check_key: info.latest_planned_run_id for info in shown}
+    unfinished = {run_id for run_id in run_of.values() if run_id and _is_unfinished(instance, run_id)}
+    for key, result in zip(keys, results, strict=True):
+        if run_of.get(key) not in unfinished:
+            instance.report_runless_asset_event(result.to_asset_check_evaluation(context.get_step_execution_context()))
+
+
+def _is_unfinished(instance: dg.DagsterInstance, run_id: str) -> bool:
+    run = instance.get_run_by_id(run_id)
+    return run is not None and not run.is_finished
+
+
 def docs_links(page: Path, settings: Settings) -> dict[str, Any]:
     """Where a Data Docs page lies, and where `make ui` serves it: a browser opens no file from a served page."""
     served = settings.docs_url.rstrip("/") + "/" + quote(page.relative_to(settings.docs).as_posix())

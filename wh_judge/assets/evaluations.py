@@ -12,9 +12,9 @@ from wh_judge.evaluation.agreement import measure_agreement
 from wh_judge.evaluation.divergence import measure_divergence
 from wh_judge.evaluation.pictures import confusion_picture, divergence_picture
 from wh_judge.ingest import TABLES, input_path
-from wh_judge.model import GOLD_SCHEMA
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.store import evaluations
+from wh_judge.store.decisions import decisions_of, keep_decisions
 from wh_judge.store.inputs import replace_table
 
 GROUP = "evaluation"
@@ -35,15 +35,13 @@ GROUP = "evaluation"
 def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
     """One document: the agreement over all labelled turns."""
     table = TABLES["gold_label"]
-    path = input_path(warehouse.settings().inputs, table, optional=True)
+    settings = warehouse.settings()
+    path, decisions = input_path(settings.inputs, table, optional=True), decisions_of(settings)
     with warehouse.connect() as connection:
-        gold, problems, normalised = GOLD_SCHEMA.empty_table(), [], 0
-        if path is not None:
-            batch = replace_table(connection, table, path)
-            gold, problems, normalised = batch.rows, batch.problems, batch.normalised
-        agreement = measure_agreement(gold, *evaluations.read_judged(connection))
+        keep_decisions(connection, decisions)
+        batch = replace_table(connection, table, path, settings.inbox, decisions=decisions)
+        agreement = measure_agreement(batch.rows, *evaluations.read_judged(connection))
         evaluations.keep(connection, "gold_agreement", agreement, context.run.run_id)
-    yield rows_accepted(problems, "gold_agreement", normalised=normalised)
     metadata: dict[str, Any] = {
         "labels": agreement.labels,
         "found": agreement.found,
@@ -68,7 +66,8 @@ def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> E
         }
         if agreement.kappa is not None:
             metadata["kappa"] = agreement.kappa
-    yield dg.MaterializeResult(metadata=metadata)
+    check = rows_accepted(batch.problems, "gold_agreement", normalised=batch.normalised)
+    yield dg.MaterializeResult(metadata=metadata, check_results=[check])
 
 
 @dg.asset(

@@ -11,6 +11,7 @@ from wh_judge.ingest import TABLES, input_path
 from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, SCHEMA_VERSION, CharacterCard, LexiconTerm
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.store import log
+from wh_judge.store.decisions import decisions_of
 from wh_judge.store.inputs import replace_table
 from wh_judge.store.stale import refresh_stale
 from wh_judge.store.versions import table_version
@@ -46,13 +47,15 @@ def cards(warehouse: Warehouse) -> Events:
     table, settings = TABLES["character_card"], warehouse.settings()
     path = input_path(settings.inputs, table)
     with warehouse.connect() as connection:
-        batch = replace_table(connection, table, path)
+        batch = replace_table(connection, table, path, settings.inbox, decisions=decisions_of(settings))
         version = table_version(connection, "SELECT * FROM character_card", "character_id")
         refresh_stale(connection, settings)
         topics = log.keys(connection, "topic_lexicon", "topic")
-    yield rows_accepted(batch.problems, "cards", normalised=batch.normalised)
     suite = run_suite("character_card", batch.rows, settings, batch="all", references={"topic_lexicon.topic": topics})
-    yield suite_result(suite, "cards", settings)
+    checks = [
+        rows_accepted(batch.problems, "cards", normalised=batch.normalised),
+        suite_result(suite, "cards", settings),
+    ]
     yield dg.MaterializeResult(
         data_version=dg.DataVersion(version),
         metadata=CARD_COLUMNS
@@ -64,6 +67,7 @@ def cards(warehouse: Warehouse) -> Events:
                 batch.rows, ["character_id", "name", "honorific_rule", "first_person", "canon_entities"]
             ),
         },
+        check_results=checks,
     )
 
 
@@ -86,12 +90,14 @@ def lexicon(warehouse: Warehouse) -> Events:
     table, settings = TABLES["topic_lexicon"], warehouse.settings()
     path = input_path(settings.inputs, table)
     with warehouse.connect() as connection:
-        batch = replace_table(connection, table, path)
+        batch = replace_table(connection, table, path, settings.inbox, decisions=decisions_of(settings))
         version = table_version(connection, "SELECT * FROM topic_lexicon", "position")
         refresh_stale(connection, settings)
-    yield rows_accepted(batch.problems, "lexicon", normalised=batch.normalised)
     suite = run_suite("topic_lexicon", batch.rows, settings, batch="all", references={})
-    yield suite_result(suite, "lexicon", settings)
+    checks = [
+        rows_accepted(batch.problems, "lexicon", normalised=batch.normalised),
+        suite_result(suite, "lexicon", settings),
+    ]
     topics = Counter(batch.rows["topic"].to_pylist())
     yield dg.MaterializeResult(
         data_version=dg.DataVersion(version),
@@ -101,4 +107,5 @@ def lexicon(warehouse: Warehouse) -> Events:
             "topics": len(topics),
             "preview": preview(batch.rows, ["term", "topic"]),
         },
+        check_results=checks,
     )

@@ -10,7 +10,16 @@ from wh_judge.store.snapshot import publish
 
 
 @dg.asset(
-    deps=["verdicts", "gold_agreement", "model_divergence"],
+    deps=[
+        "verdicts",
+        "drafts",
+        "gold_agreement",
+        "model_divergence",
+        "capability_profiles",
+        "arena_ratings",
+        "vote_agreement",
+        "probe_results",
+    ],
     automation_condition=DEPS_UPDATED,
     group_name="publication",
     owners=OWNERS,

@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
-from wh_judge.assets.checks import SHOWN, run_suite, suite_result, validation_result
+from wh_judge.assets.checks import SHOWN, report_again, run_suite, suite_result, validation_result
 from wh_judge.assets.inputs import OWNERS, SUITE, Events
 from wh_judge.assets.metadata import Lineage, column_metadata, lineage_metadata, markdown_table, preview
 from wh_judge.automation import STALE_DAYS
@@ -128,10 +128,11 @@ def verdicts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
         unjudged = days.read_unjudged(connection, day)
         drop_from_list(day, settings.data)
         total = number(connection, "SELECT count(*) FROM verdict_change WHERE day = ?", [day])
-    for validation in result.validations:
-        yield validation_result(validation, "verdicts")
-    yield suite_result(suites[0], "verdicts", settings)
+    checks = [*(validation_result(validation, "verdicts") for validation in result.validations)]
+    checks.append(suite_result(suites[0], "verdicts", settings))
     if not result.committed:
+        yield from checks
+        report_again(context, "verdicts", checks)
         failed = [validation.code for validation in result.validations if not validation.ok] or ["suite"]
         raise dg.Failure(
             f"{day} keeps its old verdicts: {', '.join(failed)} failed; the failing rows are in failed_row of the"
@@ -143,7 +144,10 @@ def verdicts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
         asset_key="verdicts",
         data_version=dg.DataVersion(result.version),
         metadata=_metadata(rows, unjudged) | {"written": result.written} | changed,
+        # Told with the materialisation: Dagster takes a result from before it to be about the one before.
+        check_results=checks,
     )
+    report_again(context, "verdicts", checks)
     yield dg.MaterializeResult(
         asset_key="verdict_changes",
         data_version=dg.DataVersion(f"{result.version}-{total}"),

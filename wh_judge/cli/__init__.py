@@ -11,7 +11,23 @@ import click
 from wh_judge import __version__
 from wh_judge.errors import UserError
 
-COMMANDS = ("run", "backfill", "stale", "why", "changes", "judge", "validate", "rules")
+COMMANDS = (
+    "run",
+    "backfill",
+    "stale",
+    "why",
+    "tree",
+    "changes",
+    "profile",
+    "votes",
+    "probes",
+    "judge",
+    "validate",
+    "draft",
+    "review",
+    "rules",
+    "screen",
+)
 """A command is `wh_judge.cli.<name>.command`, imported when it is called, so that --help is quick."""
 
 
@@ -51,10 +67,17 @@ HELP = {
     "backfill": "Materialise the days FROM to TO in order.",
     "stale": "List the days that no longer follow from their inputs, and because of what.",
     "why": "Show why a turn has its verdict, and why it changed.",
+    "tree": "Show what each check asked of a turn, and what its answers rest on.",
     "changes": "List the verdicts that changed, and the cause of each.",
+    "profile": "Show what each model is good at, or how two models differ.",
+    "votes": "Bring in and give out what people prefer, and rate the models by it.",
+    "probes": "Make prompts that try a card, and see what models make of them.",
     "judge": "Judge files, without Dagster and without a warehouse.",
     "validate": "Hold a file of verdicts from anywhere against the log.",
+    "draft": "Let a language model write sentences for verdicts.",
+    "review": "Show what people should look at, and write down what they decide.",
     "rules": "Show the rules and their documentation.",
+    "screen": "Serve the web page on which people read verdicts.",
 }
 
 

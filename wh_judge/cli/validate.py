@@ -20,15 +20,18 @@ SHOWN = 10
 @click.option("--turns", type=_FILE, required=True, help="The log: a file or a folder.")
 @click.option("--cards", type=_FILE, required=True, help="The character cards: a file or a folder.")
 @click.option("--lexicon", type=_FILE, required=True, help="The topic lexicon: a file or a folder.")
+@click.option("--drafts", "as_drafts", is_flag=True, help="Score each file as the responses of one model to drafts.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document with every failing turn.")
-def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_json: bool) -> None:
+def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_drafts: bool, as_json: bool) -> None:
     """Hold a file of verdicts from anywhere against the log.
 
-    For verdicts of this program and for those that a language model wrote.
+    For verdicts of this program and for those that a language model wrote. With --drafts each response is kept, falls
+    back to the rule's sentence or is thrown away, as drafts are, and the files of a folder are set side by side.
 
     \b
-    Example:
+    Examples:
       wh-judge validate --verdicts verdicts.jsonl --turns turns/ --cards cards.json --lexicon lexicon.csv
+      wh-judge validate --drafts --verdicts models/ --turns turns/ --cards cards.json --lexicon lexicon.csv
     """
     from wh_judge.files import need_rows, read_claims, read_log_table
     from wh_judge.ingest import TABLES, read_table
@@ -48,6 +51,11 @@ def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_json: bo
     log = Log.of(
         turns_from(log_rows.rows), cards_from(card_rows.rows), lexicon_from(lexicon_rows.rows), load_settings().rules
     )
+    problems = [*log_rows.problems, *card_rows.problems, *lexicon_rows.problems]
+    if as_drafts:
+        all_kept = _score(records, log, as_json)
+        _tell(problems)
+        sys.exit(int(bool(problems) or not all_kept))
     results = validate(claims, log)
     if as_json:
         document = {
@@ -61,10 +69,27 @@ def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_json: bo
         validation_tables(results, SHOWN, Console(emoji=False, highlight=False))
     for row in unread:
         click.echo(f"unread: {_line(row)}", err=True)
-    problems = [*log_rows.problems, *card_rows.problems, *lexicon_rows.problems]
+    _tell(problems)
+    sys.exit(int(bool(unread or problems) or any(not result.ok for result in results)))
+
+
+def _tell(problems: "list[Problem]") -> None:  # type: ignore[name-defined]  # noqa: F821
     for problem in problems:
         click.echo(f"{problem.severity}: {problem}", err=True)
-    sys.exit(int(bool(unread or problems) or any(not result.ok for result in results)))
+
+
+def _score(records: "list[tuple[str, Record]]", log: "Log", as_json: bool) -> bool:  # type: ignore[name-defined]  # noqa: F821
+    """Print what becomes of responses as drafts; whether all of them are kept."""
+    from wh_judge.drafts.score import score
+
+    scores = score(records, log)
+    if as_json:
+        click.echo(json.dumps([vars(entry) for entry in scores], ensure_ascii=False, indent=2))
+    else:
+        from wh_judge.report import draft_tables
+
+        draft_tables(scores, SHOWN, Console(emoji=False, highlight=False))
+    return all(entry.outcomes["kept"] == entry.responses for entry in scores)
 
 
 def _line(unread: dict[str, Any]) -> str:

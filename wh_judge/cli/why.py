@@ -69,6 +69,9 @@ def _print(known: dict[str, Any], turn_id: str, console: Console) -> None:
             console.print(f"  {outcome:<15}{code}")
     if known["skipped"]:
         console.print(f"[bold]Not compared[/bold]  {', '.join(known['skipped'])}")
+    for row in known["decisions"]:
+        why = f": {row['why']}" if row["why"] else ""
+        console.print(safe(f"{row['decision_id']}  {row['what']}  by {row['by']}{why}"), soft_wrap=True)
     for version in known["earlier_versions"]:
         console.print(
             f"[bold]Earlier[/bold]  {version['verdict']}  from {version['written_at']} (run {version['run_id'][:8]})"
@@ -86,4 +89,9 @@ def told(change: dict[str, Any]) -> str:
         what = f"{after}, other {', '.join(name for name in new if old[name] != new[name])}"
     else:
         what = f"{before} -> {after}"
-    return f"{what}  because of {safe('; '.join(change['cells']))}  (run {change['run_id'][:8]})"
+    decided = "".join(
+        f", decided in {row['decision_id']} by {row.get('by', 'somebody')}"
+        + (f": {row['why']}" if row.get("why") else "")
+        for row in change["decisions"]
+    )
+    return f"{what}  because of {safe('; '.join(change['cells']) + decided)}  (run {change['run_id'][:8]})"

@@ -6,6 +6,7 @@ is in `rule.py`; what a verdict could not compare is in `hedge.py`.
 
 import hashlib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from wh_judge.model import SCHEMA_VERSION, Verdict
@@ -62,8 +63,12 @@ def judge_turn(case: Case) -> tuple[Verdict, list[NoteCode]]:
     return verdict, notes
 
 
+@cache
 def rules_version() -> str:
-    """Hash of the rules' source and the schema version: what decides a verdict besides its inputs."""
+    """Hash of the rules' source and the schema version: what decides a verdict besides its inputs.
+
+    Taken once: a process goes by the code that it has loaded, whatever becomes of the files.
+    """
     digest = hashlib.sha256(str(SCHEMA_VERSION).encode())
     folder = Path(__file__).parent
     for file in sorted([*folder.glob("*.py"), folder.parent / "judge.py", folder.parent / "text.py"]):

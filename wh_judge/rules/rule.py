@@ -6,14 +6,14 @@ over columns of the kernel (`wh_judge.judge`): the turn's columns, the card's as
 list of a card is among them: it would be copied for every turn. A property test holds the two together.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
 from wh_judge.model import CharacterCard, ChatTurn, Evidence, LexiconTerm, Source, VerdictValue
-from wh_judge.text import SENTENCE_ENDS, nfc
+from wh_judge.text import SENTENCE_ENDS, is_trailing, nfc
 
 if TYPE_CHECKING:
     from wh_judge.rules.forbidden import Lexicon, Touch
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 DEFAULT_ENDINGS = ("요", "죠", "니다", "십시오")
 
+TRAILING_PART = "ignore_trailing."
+"""Stands for `ignore_trailing` among the parts; no ending has a sentence end in it."""
+
 
 class RuleSettings(BaseModel):
     """What creators may adjust in the rules."""
@@ -29,6 +32,19 @@ class RuleSettings(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     endings: tuple[str, ...] = DEFAULT_ENDINGS
+    ignore_trailing: bool = False
+    """Whether what trails an ending (`~`, ㅎㅎ, ♡, emoji, closing quotes) is passed over when the ending is read."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The settings as single texts, of which each can be added or taken away; `of_parts` makes them anew."""
+        return (*self.endings, *([TRAILING_PART] if self.ignore_trailing else []))
+
+    @classmethod
+    def of_parts(cls, parts: Collection[str]) -> "RuleSettings":
+        """The settings of these parts. Not validated: between two sound settings there may be one without endings."""
+        endings = tuple(part for part in parts if part != TRAILING_PART)
+        return cls.model_construct(endings=endings, ignore_trailing=TRAILING_PART in parts)
 
     @field_validator("endings")
     @classmethod
@@ -41,6 +57,13 @@ class RuleSettings(BaseModel):
             if not ending or any(c.isspace() or c in SENTENCE_ENDS for c in ending):
                 raise ValueError(f"the ending {ending!r} is empty or has white space or a sentence end in it")
         return tuple(nfc(ending) for ending in endings)
+
+    @model_validator(mode="after")
+    def _trails_nothing(self) -> "RuleSettings":
+        for ending in self.endings if self.ignore_trailing else ():
+            if any(map(is_trailing, ending)):
+                raise ValueError(f"the ending {ending!r} holds a mark that ignore_trailing passes over")
+        return self
 
 
 DEFAULT_SETTINGS = RuleSettings()

@@ -5,7 +5,18 @@ from dataclasses import dataclass
 
 from wh_judge.model import CharacterCard, ChatTurn, Evidence
 from wh_judge.rules.rule import Case, Findings, Rule, RuleSettings, cite, example
-from wh_judge.text import SENTENCE_ENDS, WHITESPACE, has_hangul, last_word, quoted, regex_class, sentences
+from wh_judge.text import (
+    SENTENCE_ENDS,
+    TRAILING_RANGES,
+    WHITESPACE,
+    has_hangul,
+    last_word,
+    quoted,
+    regex_class,
+    regex_ranges,
+    sentences,
+    without_trailing,
+)
 
 
 @dataclass(frozen=True)
@@ -26,8 +37,13 @@ def speech_level(reply: str | None, settings: RuleSettings) -> str | None:
     """존댓말 where some sentence's last word ends politely, else 반말; None without a Hangul syllable."""
     if reply is None or not has_hangul(reply):
         return None
-    words = (last_word(sentence) for sentence in sentences(reply))
-    return "존댓말" if any(word and word.endswith(settings.endings) for word in words) else "반말"
+    return "존댓말" if any(is_polite(sentence, settings) for sentence in sentences(reply)) else "반말"
+
+
+def is_polite(sentence: str, settings: RuleSettings) -> bool:
+    """Whether the last word of a sentence, without what trails it where that is ignored, ends politely."""
+    word = last_word(without_trailing(sentence) if settings.ignore_trailing else sentence)
+    return word is not None and word.endswith(settings.endings)
 
 
 def joined(level: str | None, first_person: str | None) -> str | None:
@@ -84,10 +100,10 @@ def columns_sql(settings: RuleSettings) -> Mapping[str, str]:
     """The set-based form of `find`.
 
     A sentence whose last word ends with an ending is the same as an ending followed by nothing but white space and
-    then a sentence end or the end of the text, since no ending holds either (`RuleSettings` sees to that).
+    then a sentence end or the end of the text, since no ending holds either (`RuleSettings` sees to that). So it is
+    with what is passed over besides.
     """
-    endings = "|".join(regex_class(ending) for ending in settings.endings)
-    polite = f"(?:{endings})[{regex_class(WHITESPACE)}]*(?:[{regex_class(SENTENCE_ENDS)}]|\\z)"
+    polite = f"{polite_pattern(settings)}(?:[{regex_class(SENTENCE_ENDS)}]|\\z)"
     return {
         "level": f"""CASE WHEN has_hangul(reply_text)
             THEN CASE WHEN regexp_matches(reply_text, '{polite}') THEN '존댓말' ELSE '반말' END END""",
@@ -99,6 +115,13 @@ def columns_sql(settings: RuleSettings) -> Mapping[str, str]:
         "differing": """level_compared * coalesce(level <> card_honorific_rule, false)::INTEGER
             + person_compared * coalesce(first_person <> card_first_person, false)::INTEGER""",
     }
+
+
+def polite_pattern(settings: RuleSettings) -> str:
+    """An ending and what may follow it in its sentence, for RE2."""
+    endings = "|".join(regex_class(ending) for ending in settings.endings)
+    passed_over = regex_class(WHITESPACE) + (regex_ranges(TRAILING_RANGES) if settings.ignore_trailing else "")
+    return f"(?:{endings})[{passed_over}]*"
 
 
 def summary(_case: Case, findings: Findings) -> str:

@@ -8,10 +8,12 @@ from typing import Any
 
 import duckdb
 
-from wh_judge.causes import DECIDED, Cause, Inputs, explain
+from wh_judge.causes import DECIDED, Cause, explain
+from wh_judge.edits import Inputs
 from wh_judge.model import TURN_SCHEMA, CharacterCard, ChatTurn, LexiconTerm, turns_from
 from wh_judge.rules import Lexicon, rules_version
 from wh_judge.rules.rule import Mention
+from wh_judge.store.decisions import behind_cells, read_decisions
 from wh_judge.store.plan import DayPlan
 from wh_judge.store.schema import arrow, names
 from wh_judge.store.versions import (
@@ -31,6 +33,8 @@ class Change:
     before: dict[str, Any] | None
     after: dict[str, Any] | None
     cause: Cause
+    decisions: tuple[str, ...] = ()
+    """The decisions of people that made the cells of the cause."""
 
     @property
     def verdicts(self) -> tuple[str | None, str | None]:
@@ -46,7 +50,8 @@ _CHANGED = f"""
 SELECT coalesce(old.turn_id, new.turn_id) AS turn_id, {_FIELDS.replace("{side}", "old")} AS before,
        {_FIELDS.replace("{side}", "new")} AS after,
        old.turn_id IS NOT NULL AS was_judged, new.turn_id IS NOT NULL AS is_judged,
-       old.turn_version, old.card_version, old.settings_version, old.code_version,
+       coalesce(old.turn_version, old_unjudged.turn_version) AS turn_version, old.card_version, old.settings_version,
+       old.code_version, old.lexicon_version, old.written_at AS old_written_at,
        old.lexicon_rows AS old_rows, old.mentions AS old_mentions, new.lexicon_rows AS new_rows,
        new.card_version AS new_card_version
 FROM (SELECT * FROM old_verdict UNION ALL BY NAME SELECT * FROM left_verdict) AS old
@@ -54,7 +59,7 @@ FULL JOIN (SELECT * FROM new_verdict) AS new USING (turn_id)
 LEFT JOIN old_unjudged ON old_unjudged.turn_id = new.turn_id
 WHERE CASE WHEN old.turn_id IS NULL THEN old_unjudged.turn_id IS NOT NULL ELSE before IS DISTINCT FROM after END
     AND (new.turn_id IS NOT NULL OR old.turn_id IN (SELECT turn_id FROM day_turn)
-         OR old.turn_id NOT IN (SELECT turn_id FROM chat_turn))
+         OR old.turn_id NOT IN (SELECT turn_id FROM chat_turn SEMI JOIN old_verdict USING (turn_id)))
 ORDER BY length(coalesce(old.turn_id, new.turn_id)), coalesce(old.turn_id, new.turn_id)
 """
 """A turn that comes out as it was is in `new_verdict` and not in `old_verdict`; it was no unjudged turn either. A turn
@@ -69,7 +74,7 @@ def keep_changes(
     changes = list(_explained(connection, plan, records)) if records else []
     if changes:
         connection.executemany(
-            "INSERT INTO verdict_change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO verdict_change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 [
                     plan.day,
@@ -81,6 +86,7 @@ def keep_changes(
                     json.dumps(change.after, ensure_ascii=False),
                     list(change.cause.inputs),
                     list(change.cause.cells),
+                    list(change.decisions),
                 ]
                 for change in changes
             ],
@@ -99,8 +105,16 @@ def _explained(
         old = tuple(before.values()) if before else None
         was_code, is_code = record["code_version"], rules_version()
         code = (was_code, is_code) if was_code and was_code != is_code else None
-        cause = explain(known.before(record), known.after(record), old, known.lexicons, code)
-        changes.append(Change(record["turn_id"], before, after, cause))
+        cause = explain(
+            known.before(record),
+            known.after(record),
+            old,
+            known.lexicons(record),
+            code,
+            card_by_time=plan.card_as_of == "turn",
+        )
+        decisions = behind_cells(connection, cause.cells, record["old_written_at"])
+        changes.append(Change(record["turn_id"], before, after, cause, decisions))
     return changes
 
 
@@ -113,21 +127,25 @@ class _Known:
         self.cards = cards_by_version(connection, versions - {None})
         self.endings = endings_by_version(connection)
         self.settings = settings_version(plan.settings)
-        new = lexicon_by_version(connection, plan.lexicon_version)
-        old = lexicon_by_version(connection, plan.lexicon_before) if plan.lexicon_before else new
-        self.lexicons = (Lexicon(old), Lexicon(new))
+        used = {record["lexicon_version"] for record in records} - {None} | {plan.lexicon_version}
+        self._lexicons = {version: Lexicon(lexicon_by_version(connection, version)) for version in used}
+        self._lexicon = self._lexicons[plan.lexicon_version]
         self.mentions = _mentions(
             connection, {turn.session_id for turn in [*self.turns.values(), *self.old_turns.values()]}
         )
 
+    def lexicons(self, record: dict[str, Any]) -> tuple[Lexicon, Lexicon]:
+        """The lexicon that the turn's day was judged with, and that of now."""
+        return self._lexicons.get(record["lexicon_version"], self._lexicon), self._lexicon
+
     def before(self, record: dict[str, Any]) -> Inputs:
-        """What the turn was judged by. A turn that had no verdict had no card, and is otherwise as it is now."""
+        """What the turn was judged by. A turn that had no verdict had no card; nothing else could have mattered."""
         turn = self.old_turns.get((record["turn_id"], record["turn_version"])) or self.turns.get(record["turn_id"])
         card = self.cards.get(record["card_version"]) if record["was_judged"] else None
         return Inputs(
             turn=turn,
             card=card,
-            lexicon=_rows(record["old_rows"]) if record["was_judged"] else _rows(record["new_rows"]),
+            lexicon=_rows(record["old_rows"]) if record["was_judged"] else self._hits(turn),
             endings=self.endings[record["settings_version"] or self.settings],
             mentions=self._mentions_before(record, turn, card) if record["was_judged"] else self._mentions_now(turn),
         )
@@ -145,8 +163,9 @@ class _Known:
 
     def _hits(self, turn: ChatTurn | None) -> tuple[LexiconTerm, ...]:
         """The rows of the lexicon as it is now whose term stands in the reply."""
-        lexicon = self.lexicons[1]
-        return tuple(lexicon.rows[place] for place in lexicon.hits((turn.reply_text if turn else None) or ""))
+        return tuple(
+            self._lexicon.rows[place] for place in self._lexicon.hits((turn.reply_text if turn else None) or "")
+        )
 
     def _mentions_now(self, turn: ChatTurn | None) -> dict[str, Mention]:
         return self.mentions.get(turn.session_id, {}) if turn else {}
@@ -226,11 +245,14 @@ def read_changes(
     of_turn = "true" if turn_id is None else f"turn_id = {sql_text(turn_id)}"
     rows = connection.sql(
         f"""SELECT day::VARCHAR AS day, turn_id, run_id, changed_at::VARCHAR AS changed_at, verdict_before,
-                   verdict_after, fields_before, fields_after, inputs, cells
+                   verdict_after, fields_before, fields_after, inputs, cells, decisions
             FROM verdict_change WHERE {since} AND {until} AND {of_turn}
             ORDER BY verdict_change.changed_at, verdict_change.day, length(turn_id), turn_id"""
     ).to_arrow_table()
+    known = read_decisions(connection, {name for names in rows["decisions"].to_pylist() for name in names})
     return [
-        row | {side: json.loads(row[side]) if row[side] else None for side in ("fields_before", "fields_after")}
+        row
+        | {"decisions": [known.get(name, {"decision_id": name}) for name in row["decisions"]]}
+        | {side: json.loads(row[side]) if row[side] else None for side in ("fields_before", "fields_after")}
         for row in rows.to_pylist()
     ]

@@ -122,20 +122,28 @@ def _write(
     )
     connection.execute(
         """CREATE OR REPLACE TEMP TABLE old_verdict AS
-           SELECT * FROM verdict_row ANTI JOIN new_verdict USING (turn_id, row_hash)
+           SELECT verdict_row.*, judged_day.lexicon_version
+           FROM verdict_row ANTI JOIN new_verdict USING (turn_id, row_hash) LEFT JOIN judged_day USING (day)
            WHERE turn_id IN (SELECT turn_id FROM touched UNION ALL SELECT turn_id FROM gone);
            CREATE OR REPLACE TEMP TABLE left_verdict AS
            SELECT * EXCLUDE (until_run, until_at) FROM verdict_closed AS closed SEMI JOIN touched USING (turn_id)
            WHERE turn_id NOT IN (SELECT turn_id FROM verdict_row) AND turn_id NOT IN (SELECT turn_id FROM unjudged)
                AND NOT EXISTS (SELECT 1 FROM verdict_change AS told
-                               WHERE told.turn_id = closed.turn_id AND told.changed_at = closed.until_at)
+                               WHERE told.turn_id = closed.turn_id AND told.changed_at >= closed.until_at)
            QUALIFY row_number() OVER (PARTITION BY turn_id ORDER BY until_at DESC) = 1;
            CREATE OR REPLACE TEMP TABLE old_unjudged AS
-           SELECT * FROM unjudged WHERE turn_id IN (SELECT turn_id FROM touched UNION ALL SELECT turn_id FROM gone)"""
+           SELECT turn_id, turn_version FROM unjudged
+           WHERE turn_id IN (SELECT turn_id FROM touched UNION ALL SELECT turn_id FROM gone)
+           UNION ALL SELECT turn_id, turn_version FROM unjudged_left SEMI JOIN touched USING (turn_id)"""
     )
     connection.execute("DELETE FROM verdict_row WHERE turn_id IN (SELECT turn_id FROM old_verdict)")
     connection.execute("DELETE FROM outcome WHERE turn_id IN (SELECT turn_id FROM old_verdict)")
     connection.execute("DELETE FROM unjudged WHERE turn_id IN (SELECT turn_id FROM old_unjudged)")
+    connection.execute("DELETE FROM unjudged_left WHERE turn_id IN (SELECT turn_id FROM old_unjudged)")
+    connection.execute(
+        """INSERT INTO unjudged_left SELECT turn_id, turn_version FROM old_unjudged
+           SEMI JOIN gone USING (turn_id) SEMI JOIN chat_turn USING (turn_id)"""
+    )
     connection.execute(
         """INSERT INTO verdict_row BY NAME SELECT *, ? AS run_id, ? AS written_at FROM new_verdict
            WHERE turn_id NOT IN (SELECT turn_id FROM verdict_row SEMI JOIN touched USING (turn_id))""",

@@ -8,9 +8,20 @@ import duckdb
 import pyarrow as pa
 from pydantic import BaseModel
 
-from wh_judge.store.schema import one
+from wh_judge.evaluation.scores import SCORE_SCHEMA, scores_sql
+from wh_judge.store.schema import arrow, one
 
-EvaluationName = Literal["gold_agreement", "model_divergence"]
+EvaluationName = Literal[
+    "gold_agreement", "model_divergence", "capability_profiles", "arena_ratings", "vote_agreement", "probe_results"
+]
+
+
+def read_scores(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """The scores of all judged turns on each axis, in SCORE_SCHEMA, by the cards that judged them."""
+    cards = "(SELECT DISTINCT ON (character_id, version) *, version AS card_version FROM card_history)"
+    return arrow(
+        connection, f"{scores_sql('chat_turn', cards, 'verdict')} ORDER BY length(turn_id), turn_id", SCORE_SCHEMA
+    )
 
 
 def read_judged(connection: duckdb.DuckDBPyConnection) -> tuple[pa.Table, pa.Table]:

@@ -3,14 +3,16 @@
 import errno
 import hashlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wh_judge.inbox import ready_files, reject
+from wh_judge.inbox import later_files, ready_files, reject
 from wh_judge.ingest import (
     KST,
     TABLES,
@@ -21,10 +23,13 @@ from wh_judge.ingest import (
     files_of,
     input_path,
     read_file,
-    read_table,
+    read_layers,
 )
+from wh_judge.review.decisions import Decision
+from wh_judge.review.effects import TABLE_EFFECTS, digest_for
 from wh_judge.settings import Settings
 from wh_judge.store import transaction
+from wh_judge.store.decisions import decisions_of, keep_decisions, note_effects
 from wh_judge.store.schema import number, one
 from wh_judge.store.versions import keep_replaced_turns, keep_versions
 
@@ -32,13 +37,14 @@ _PROBLEM_SCHEMA = pa.schema([(name, pa.int64() if name == "line" else pa.string(
 
 
 def bring_in(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[str]:
-    """Bring in the log files that are new or changed: those among the inputs, then those in the inbox.
+    """Bring in the decisions, then the log files that are new or changed: those among the inputs, those in the inbox.
 
     A file in the inbox of which no row can be read is moved to its folder `rejected`.
 
     Returns:
         Names of the files that were brought in or rejected.
     """
+    keep_decisions(connection, decisions_of(settings))
     done = ingest_log(connection, input_path(settings.inputs, TABLES["chat_turn"]))
     settings.inbox.mkdir(parents=True, exist_ok=True)
     for file in ready_files(settings.inbox):
@@ -178,22 +184,37 @@ def _keep_problems(connection: duckdb.DuckDBPyConnection, problems: Sequence[Pro
         connection.unregister("problems")
 
 
-def signature(path: Path) -> str:
-    """Hash of the names and the contents of an input's files."""
+def signature(path: Path | None, later: Mapping[str, Path], decided: str = "") -> str:
+    """Hash of the names and the contents of an input's files, and of what decisions change in it."""
     digest = hashlib.sha256()
-    for file in files_of(path):
+    named = {file_name(path, file): file for file in files_of(path)} if path else {}
+    for name, file in [*named.items(), *later.items()]:
         try:
             content = _sha256(file)
         except OSError as error:
             content = str(error.strerror)
-        digest.update(f"{file_name(path, file)}\0{content}\0".encode())
+        digest.update(f"{name}\0{content}\0".encode())
+    digest.update(decided.encode())
     return digest.hexdigest()
 
 
-def is_known(connection: duckdb.DuckDBPyConnection, table: InputTable, path: Path) -> bool:
-    """Whether the files of an input are those that were brought in last."""
+def later_named(inbox: Path | None, table: InputTable) -> dict[str, Path]:
+    """The files of a small table in the inbox, by the names that problems call them."""
+    return {file_name(inbox, file): file for file in later_files(inbox, table)} if inbox else {}
+
+
+def is_known(
+    connection: duckdb.DuckDBPyConnection,
+    table: InputTable,
+    path: Path | None,
+    inbox: Path | None = None,
+    more: Mapping[str, Path] = MappingProxyType({}),
+    decisions: Sequence[Decision] = (),
+) -> bool:
+    """Whether the files of an input, and the decisions on it, are those of last time; `more` as for `replace_table`."""
     row = one(connection, 'SELECT signature FROM input_file WHERE "table" = ?', [table.name])
-    return row is not None and row[0] == signature(path)
+    files, decided = later_named(inbox, table) | dict(more), digest_for(table.name, decisions)
+    return row is not None and row[0] == signature(path, files, decided)
 
 
 def read_problems(
@@ -208,11 +229,36 @@ def read_problems(
     return [Problem(*row) for row in rows]
 
 
-def replace_table(connection: duckdb.DuckDBPyConnection, table: InputTable, path: Path) -> Batch:
-    """Bring in cards, lexicon or gold labels whole, in one transaction."""
+def has_rows(connection: duckdb.DuckDBPyConnection, table: InputTable) -> bool:
+    """Whether the warehouse holds rows of a small table."""
+    return number(connection, f"SELECT count(*) FROM (SELECT 1 FROM {table.name} LIMIT 1)") > 0
+
+
+def replace_table(
+    connection: duckdb.DuckDBPyConnection,
+    table: InputTable,
+    path: Path | None,
+    inbox: Path | None = None,
+    more: Mapping[str, Path] = MappingProxyType({}),
+    decisions: Sequence[Decision] = (),
+) -> Batch:
+    """Bring in a small table whole, with what was decided on it, in one transaction.
+
+    A file of them in the inbox of which no row can be read is moved to its folder `rejected`.
+    `more` are files that count over all others, by the names that problems call them.
+    """
     # Taken before the files are read: a file that is swapped in between is then read once more, not never.
-    signed = signature(path)
-    batch = read_table(path, table)
+    dropped = later_named(inbox, table)
+    later = dropped | dict(more)
+    signed = signature(path, later, digest_for(table.name, decisions))
+    batch = read_layers(path, later, table)
+    for name, file in dropped.items():
+        if inbox and not any(part.rows.num_rows for part in read_file(file, table, name)):
+            reject(inbox, file, [problem for problem in batch.problems if problem.file == name])
+    of_files = batch.rows.to_pylist() if decisions else []
+    if decisions:
+        rows = TABLE_EFFECTS[table.name](of_files, decisions)
+        batch = replace(batch, rows=pa.Table.from_pylist(rows, schema=table.schema))
     rows = batch.rows
     version = ""
     if table.name == "topic_lexicon":
@@ -221,11 +267,12 @@ def replace_table(connection: duckdb.DuckDBPyConnection, table: InputTable, path
         version = ", md5(to_json(batch)::VARCHAR) AS version"
     with transaction(connection):
         connection.register("batch", rows)
-        connection.execute("INSERT OR REPLACE INTO input_file VALUES (?, ?)", [table.name, signed])
+        connection.execute("INSERT OR REPLACE INTO input_file VALUES (?, ?, ?)", [table.name, signed, list(later)])
         connection.execute(f"DELETE FROM {table.name}")
         connection.execute(f"INSERT INTO {table.name} BY NAME SELECT *{version} FROM batch")
         connection.unregister("batch")
         _forget_problems(connection, table)
         _keep_problems(connection, batch.problems)
         keep_versions(connection, table)
+        note_effects(connection, table.name, of_files, decisions)
     return batch

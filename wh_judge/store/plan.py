@@ -39,12 +39,11 @@ class DayPlan:
     version: str
     """Hash of everything that the day is judged from, by part."""
     lexicon_version: str
-    lexicon_before: str | None
-    """The lexicon that the day was judged with before; None where it was not."""
     turns: int
     touched: int
     gone: int
     """Turns with a verdict on this day that are not on it any more; they are in the temporary table `gone`."""
+    card_as_of: CardAsOf
 
 
 def inputs_version(
@@ -150,10 +149,10 @@ def plan_day(
         settings=settings,
         version=version,
         lexicon_version=lexicon_version(connection),
-        lexicon_before=row[1] if row else None,
         turns=number(connection, "SELECT count(*) FROM day_turn"),
         touched=number(connection, "SELECT count(*) FROM touched"),
         gone=number(connection, "SELECT count(*) FROM gone"),
+        card_as_of=card_as_of,
     )
 
 

@@ -15,6 +15,7 @@ from wh_judge.model import (
     USED_SCHEMA,
     VERDICT_SCHEMA,
 )
+from wh_judge.votes.rows import JUDGE_SCORE_SCHEMA, SUPPORT_SCHEMA, VOTE_SCHEMA
 
 
 def _type(kind: pa.DataType) -> str:
@@ -24,7 +25,31 @@ def _type(kind: pa.DataType) -> str:
         return "STRUCT(" + ", ".join(f'"{entry.name}" {_type(entry.type)}' for entry in kind) + ")"
     if pa.types.is_timestamp(kind):
         return "TIMESTAMPTZ"
+    if pa.types.is_int64(kind):
+        return "BIGINT"
+    if pa.types.is_floating(kind):
+        return "DOUBLE"
     return "BOOLEAN" if pa.types.is_boolean(kind) else "VARCHAR"
+
+
+DECISION_SCHEMA = pa.schema(
+    [
+        pa.field("position", pa.int64(), nullable=False),
+        pa.field("decision_id", pa.string(), nullable=False),
+        pa.field("at", pa.timestamp("us", "UTC"), nullable=False),
+        pa.field("by", pa.string(), nullable=False),
+        ("why", pa.string()),
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("choice", pa.string(), nullable=False),
+        *((name, pa.string()) for name in ("turn_id", "character_id", "name", "term", "topic")),
+        pa.field("instead", pa.list_(pa.string()), nullable=False),
+        ("ending", pa.string()),
+        ("undoes", pa.string()),
+        pa.field("what", pa.string(), nullable=False),
+        pa.field("in_force", pa.bool_(), nullable=False),
+    ]
+)
+"""The book of decisions as readers get it: each row with what it says on one line, and whether it counts."""
 
 
 def names(schema: pa.Schema) -> str:
@@ -61,6 +86,15 @@ _VERDICT_ROW = f"""
 """A verdict with the versions of exactly the inputs that decided it. `row_hash` covers all but itself, the run and the
 time, so that it does not depend on the way by which a verdict came about."""
 
+
+def _rated(which: str) -> str:
+    """The rating rows of the document of `arena_ratings`."""
+    return f"""unnest(from_json(document->'{which}'->'ratings', '[{{
+        "model_id": "VARCHAR", "rating": "DOUBLE", "low": "DOUBLE", "high": "DOUBLE", "component": "BIGINT",
+        "own_rating": "DOUBLE", "votes": "BIGINT", "won": "BIGINT", "lost": "BIGINT", "halves": "BIGINT"}}]')) AS rating
+        FROM evaluation WHERE name = 'arena_ratings'"""
+
+
 DDL = f"""
 CREATE SEQUENCE IF NOT EXISTS arrival;
 CREATE TABLE IF NOT EXISTS log_file (
@@ -69,10 +103,17 @@ CREATE TABLE IF NOT EXISTS turn_row (
     {_columns(TURN_SCHEMA)}, day DATE NOT NULL, file VARCHAR NOT NULL, line BIGINT NOT NULL, arrival BIGINT NOT NULL,
     is_current BOOLEAN NOT NULL, row_hash VARCHAR NOT NULL);
 CREATE OR REPLACE VIEW chat_turn AS SELECT * EXCLUDE (arrival, is_current, row_hash) FROM turn_row WHERE is_current;
-CREATE TABLE IF NOT EXISTS input_file ("table" VARCHAR PRIMARY KEY, signature VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS input_file (
+    "table" VARCHAR PRIMARY KEY, signature VARCHAR NOT NULL, later VARCHAR[] NOT NULL);
+CREATE OR REPLACE VIEW read_file AS
+    SELECT 'chat_turn' AS "table", name AS file FROM log_file
+    UNION ALL SELECT "table", unnest(later) FROM input_file;
 CREATE TABLE IF NOT EXISTS character_card ({_columns(CARD_SCHEMA)}, version VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS topic_lexicon (position BIGINT NOT NULL, {_columns(LEXICON_SCHEMA)});
 CREATE TABLE IF NOT EXISTS gold_label ({_columns(GOLD_SCHEMA)});
+CREATE TABLE IF NOT EXISTS vote ({_columns(VOTE_SCHEMA)});
+CREATE TABLE IF NOT EXISTS capability_support ({_columns(SUPPORT_SCHEMA)});
+CREATE TABLE IF NOT EXISTS judge_score ({_columns(JUDGE_SCORE_SCHEMA)});
 CREATE TABLE IF NOT EXISTS problem (
     "table" VARCHAR NOT NULL, file VARCHAR NOT NULL, line BIGINT, severity VARCHAR NOT NULL, reason VARCHAR NOT NULL,
     raw VARCHAR);
@@ -92,19 +133,32 @@ CREATE TABLE IF NOT EXISTS lexicon_history (
 CREATE TABLE IF NOT EXISTS settings_history (
     version VARCHAR PRIMARY KEY, endings VARCHAR[] NOT NULL, valid_from TIMESTAMPTZ NOT NULL);
 CREATE TABLE IF NOT EXISTS verdict_row ({_VERDICT_ROW});
-CREATE TABLE IF NOT EXISTS verdict_closed ({_VERDICT_ROW}, until_run VARCHAR NOT NULL, until_at TIMESTAMPTZ NOT NULL);
+CREATE TABLE IF NOT EXISTS verdict_closed (
+    {_VERDICT_ROW}, lexicon_version VARCHAR, until_run VARCHAR NOT NULL, until_at TIMESTAMPTZ NOT NULL);
 CREATE OR REPLACE VIEW verdict AS SELECT * EXCLUDE (row_hash, run_id, written_at) FROM verdict_row;
 CREATE OR REPLACE VIEW verdict_history AS
-    SELECT * EXCLUDE row_hash FROM verdict_closed
+    SELECT * EXCLUDE (row_hash, lexicon_version) FROM verdict_closed
     UNION ALL BY NAME SELECT *  EXCLUDE row_hash, NULL::VARCHAR AS until_run, NULL::TIMESTAMPTZ AS until_at
     FROM verdict_row;
 CREATE TABLE IF NOT EXISTS outcome (day DATE NOT NULL, turn_id VARCHAR NOT NULL, checks VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS verdict_change (
     day DATE NOT NULL, turn_id VARCHAR NOT NULL, run_id VARCHAR NOT NULL, changed_at TIMESTAMPTZ NOT NULL,
     verdict_before VARCHAR, verdict_after VARCHAR, fields_before JSON, fields_after JSON,
-    inputs VARCHAR[] NOT NULL, cells VARCHAR[] NOT NULL);
+    inputs VARCHAR[] NOT NULL, cells VARCHAR[] NOT NULL, decisions VARCHAR[] NOT NULL);
+CREATE TABLE IF NOT EXISTS decision ({_columns(DECISION_SCHEMA)});
+CREATE TABLE IF NOT EXISTS decision_seen ("table" VARCHAR NOT NULL, decision_id VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS decision_effect (
+    "table" VARCHAR NOT NULL, cell VARCHAR NOT NULL, decision_id VARCHAR NOT NULL, applied_at TIMESTAMPTZ NOT NULL);
+CREATE TABLE IF NOT EXISTS draft_row (
+    day DATE NOT NULL, turn_id VARCHAR NOT NULL, row_hash VARCHAR NOT NULL, request_hash VARCHAR,
+    model VARCHAR NOT NULL, outcome VARCHAR NOT NULL, reasons STRUCT(code VARCHAR, text VARCHAR)[] NOT NULL,
+    summary VARCHAR, raw VARCHAR, prompt_tokens BIGINT NOT NULL, response_tokens BIGINT NOT NULL,
+    seconds DOUBLE NOT NULL, run_id VARCHAR NOT NULL, written_at TIMESTAMPTZ NOT NULL);
+CREATE OR REPLACE VIEW draft AS
+    SELECT draft_row.* EXCLUDE row_hash FROM draft_row JOIN verdict_row USING (turn_id, row_hash);
 CREATE TABLE IF NOT EXISTS unjudged (
     day DATE NOT NULL, {_columns(UNJUDGED_SCHEMA)}, turn_version VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS unjudged_left (turn_id VARCHAR NOT NULL, turn_version VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS judged_day (
     day DATE PRIMARY KEY, inputs VARCHAR NOT NULL, lexicon_version VARCHAR NOT NULL, version VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL);
@@ -118,28 +172,65 @@ CREATE TABLE IF NOT EXISTS failed_row (
 CREATE TABLE IF NOT EXISTS evaluation (
     name VARCHAR PRIMARY KEY, document JSON NOT NULL, run_id VARCHAR NOT NULL,
     finished_at TIMESTAMPTZ NOT NULL);
+CREATE OR REPLACE VIEW model_profile AS
+    SELECT profile.model_id, unnest(profile.axes, recursive := true), profile.overall, profile.turns AS judged_turns
+    FROM (SELECT unnest(from_json(document->'profiles', '[{{
+              "model_id": "VARCHAR", "turns": "BIGINT", "overall": "DOUBLE",
+              "axes": [{{"axis": "VARCHAR", "score": "DOUBLE", "turns": "BIGINT", "prompts": "BIGINT",
+                         "characters": "BIGINT"}}]}}]')) AS profile
+          FROM evaluation WHERE name = 'capability_profiles');
+CREATE OR REPLACE VIEW model_rating AS
+    SELECT counted, unnest(rating, recursive := true) FROM (
+        SELECT 'people' AS counted, {_rated("people")} UNION ALL SELECT 'with support', {_rated("with_support")});
+CREATE OR REPLACE VIEW probe_result AS
+    SELECT unnest(row, recursive := true) FROM (SELECT unnest(from_json(document->'results', '[{{
+        "family": "VARCHAR", "model_id": "VARCHAR", "cases": "BIGINT", "answered": "BIGINT", "kept": "BIGINT",
+        "as_intended": "BIGINT", "otherwise": "BIGINT", "kept_rate": "DOUBLE", "low": "DOUBLE", "high": "DOUBLE"}}]'))
+        AS row FROM evaluation WHERE name = 'probe_results');
+CREATE OR REPLACE VIEW probe_answer AS
+    SELECT unnest(row, recursive := true) FROM (SELECT unnest(from_json(document->'answers', '[{{
+        "case_id": "VARCHAR", "family": "VARCHAR", "model_id": "VARCHAR", "turn_id": "VARCHAR", "expected": "VARCHAR",
+        "intended": "VARCHAR", "came": "VARCHAR"}}]')) AS row
+        FROM evaluation WHERE name = 'probe_results');
 CREATE TABLE IF NOT EXISTS publication (state VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS layout (version VARCHAR NOT NULL);
 """
 """`turn_row` keeps every row of every log file; `chat_turn` shows, for each turn_id, the row that arrived last.
 What a file brought before is kept in `turn_history`, as are all versions of cards, lexicon and settings. `verdict_row`
-holds the verdicts in force, `verdict_closed` those that were replaced; `outcome` has, for each verdict, one letter per
-validation: P passed, N not applicable. `publication` has one row: what the newest snapshot was made from, and
-`layout` one: the version of all this."""
+holds the verdicts in force, `verdict_closed` those that were replaced, with the lexicon that their day was judged with
+last; `outcome` has, for each verdict, one letter per validation: P passed, N not applicable. `draft_row` keeps what
+every model answered, and `draft` shows what was written for the verdicts in force. `decision` is the book of decisions,
+`decision_effect` has the cells of inputs that one of them made, and `decision_seen` which of them each input knows.
+`unjudged_left` remembers turns without a verdict that moved to a day that was not judged since. `publication` has one
+row: what the newest snapshot was
+made from, and `layout` one: the version of all this."""
 
 PUBLISHED = {
     "chat_turn": "day, length(turn_id), turn_id",
     "character_card": "character_id",
     "topic_lexicon": "position",
     "gold_label": "turn_id",
+    "decision": "position",
+    "vote": "voted_at, vote_id",
+    "capability_support": "case_id, model_id",
+    "judge_score": "judge, run, turn_id",
     "rejected_rows": '"table", file, line, reason',
+    "read_file": '"table", file',
     "verdict": "day, length(turn_id), turn_id",
     "unjudged": "day, length(turn_id), turn_id",
+    "draft": "day, length(turn_id), turn_id, model, written_at",
     "verdict_history": "day, length(turn_id), turn_id, written_at",
     "verdict_change": "changed_at, day, length(turn_id), turn_id",
     "judged_day": "day",
     "validation": "day, code",
     "failed_row": "day, code, turn_id, reason",
     "evaluation": "name",
+    "model_profile": "model_id, axis",
+    "model_rating": "counted, rating DESC, model_id",
+    "probe_result": "family, model_id",
+    "probe_answer": "family, case_id, model_id",
 }
 """What readers get in a snapshot, with the order of the rows."""
+
+LOOKED_UP = {"chat_turn": "turn_id", "verdict": "turn_id", "verdict_history": "turn_id"}
+"""Columns of a snapshot by which single rows are looked up; each has an index."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 from wh_judge.store import transaction
-from wh_judge.store.schema import PUBLISHED, number, one
+from wh_judge.store.schema import LOOKED_UP, PUBLISHED, number, one
 from wh_judge.store.versions import table_version
 
 CURRENT = "current"
@@ -48,6 +48,8 @@ def publish(connection: duckdb.DuckDBPyConnection, folder: Path, *, keep: int) -
         try:
             for name, order in PUBLISHED.items():
                 connection.execute(f"CREATE TABLE snapshot.{name} AS SELECT * FROM {name} ORDER BY {order}")
+            for name, column in LOOKED_UP.items():
+                connection.execute(f"CREATE INDEX {name}_{column} ON snapshot.{name} ({column})")
         finally:
             connection.execute("DETACH snapshot")
         partial.rename(path)
@@ -86,6 +88,8 @@ def _state(connection: duckdb.DuckDBPyConnection) -> str:
         "SELECT * FROM validation": "day, code",
         "SELECT * FROM failed_row": "day, code, turn_id, reason",
         "SELECT * FROM evaluation": "name",
+        "SELECT * FROM decision": "position",
+        "SELECT * FROM draft": "day, turn_id, model, written_at",
     }
     return " ".join(table_version(connection, sql, order) for sql, order in sources.items())
 

@@ -32,7 +32,12 @@ def lexicon_version(connection: duckdb.DuckDBPyConnection) -> str:
 
 def settings_version(settings: RuleSettings) -> str:
     """The settings as text; few and short enough to be their own version."""
-    return "endings=" + ",".join(settings.endings)
+    return "endings=" + ",".join(settings.parts)
+
+
+def settings_of(version: str) -> RuleSettings:
+    """The settings that a version writes out; no ending holds a comma."""
+    return RuleSettings.of_parts(version.removeprefix("endings=").split(","))
 
 
 def keep_versions(connection: duckdb.DuckDBPyConnection, table: InputTable) -> None:
@@ -58,7 +63,7 @@ def keep_settings(connection: duckdb.DuckDBPyConnection, settings: RuleSettings)
     """Keep the settings that verdicts are judged with."""
     connection.execute(
         "INSERT OR IGNORE INTO settings_history VALUES (?, ?, ?)",
-        [settings_version(settings), list(settings.endings), now()],
+        [settings_version(settings), list(settings.parts), now()],
     )
 
 
@@ -93,6 +98,6 @@ def lexicon_by_version(connection: duckdb.DuckDBPyConnection, version: str) -> l
 
 
 def endings_by_version(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
-    """The endings of every version of the settings."""
+    """The parts of every version of the settings: its endings, and whether what trails them is ignored."""
     rows = connection.execute("SELECT version, endings FROM settings_history").fetchall()
     return {version: tuple(endings) for version, endings in rows}

@@ -46,8 +46,25 @@ def why(connection: duckdb.DuckDBPyConnection, turn_id: str) -> dict[str, Any]:
         },
         "skipped": [note.label for note in NOTES if current and note.skips and note.code in current["notes"]],
         "earlier_versions": [version for version in versions if version["until_run"] is not None],
+        "decisions": _decisions(connection, turn_id, turn.to_pylist()[0] if turn.num_rows else {}, current or {}),
         "changes": read_changes(connection, turn_id=turn_id),
     }
+
+
+def _decisions(
+    connection: duckdb.DuckDBPyConnection, turn_id: str, turn: dict[str, Any], verdict: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """What people decided about the turn: its labels, its names, its term. Names that are canon by now count too."""
+    rows = connection.sql(
+        f"""SELECT decision_id, what, "by", why, "at"::VARCHAR AS "at" FROM decision
+            WHERE in_force AND (turn_id = {sql_text(turn_id)}
+                OR (kind = 'name' AND character_id = {sql_text(turn.get("character_id") or "")}
+                    AND list_contains((SELECT named_entities FROM chat_turn WHERE turn_id = {sql_text(turn_id)}), name))
+                OR (kind = 'term' AND term = {sql_text(verdict.get("touched_term") or "")}
+                    AND topic = {sql_text(verdict.get("touched_topic") or "")}))
+            ORDER BY position"""
+    ).to_arrow_table()
+    return list(rows.to_pylist())
 
 
 def _version(record: dict[str, Any]) -> dict[str, Any]:

@@ -34,8 +34,12 @@ def test_readers_get_what_stands_in_the_warehouse(ran: Ran) -> None:
         reader.execute("SET TimeZone = 'Asia/Seoul'")
         assert tables(reader, runs=True) == tables(connection, runs=True)
         assert [name for (name,) in rows(reader, "SELECT name FROM evaluation ORDER BY 1")] == [
+            "arena_ratings",
+            "capability_profiles",
             "gold_agreement",
             "model_divergence",
+            "probe_results",
+            "vote_agreement",
         ]
 
 

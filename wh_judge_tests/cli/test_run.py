@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import dagster as dg
 import pytest
 from click.testing import CliRunner
+from pydantic import BaseModel
 from rich.console import Console
 
 from wh_judge import store
@@ -18,11 +19,17 @@ from wh_judge.cli import main
 from wh_judge.cli.run import show
 from wh_judge.evaluation.agreement import measure_agreement
 from wh_judge.evaluation.divergence import measure_divergence
+from wh_judge.evaluation.profile import measure_profiles
+from wh_judge.evaluation.ratings import rate_arena
 from wh_judge.ingest import TABLES
 from wh_judge.model import VERDICTS
+from wh_judge.probes.results import NO_RESULTS
 from wh_judge.run import RunResult
 from wh_judge.store import evaluations
+from wh_judge.store.evaluations import EvaluationName
 from wh_judge.store.inputs import replace_table
+from wh_judge.store.vote_agreement import agreement_now
+from wh_judge.store.votes import bring_in_people
 from wh_judge.validations import VALIDATIONS
 from wh_judge_tests.builders import turn
 from wh_judge_tests.cli.call import call
@@ -79,6 +86,15 @@ def undisturbed(root: Path) -> dict[str, Any]:
         evaluations.keep(connection, "gold_agreement", agreement, "run")
         divergence = measure_divergence(*evaluations.read_prompted(connection))
         evaluations.keep(connection, "model_divergence", divergence, "run")
+        bring_in_people(connection, house.settings)
+        beside_people: dict[EvaluationName, BaseModel] = {
+            "capability_profiles": measure_profiles(evaluations.read_scores(connection)),
+            "arena_ratings": rate_arena([], [], {}),
+            "vote_agreement": agreement_now(connection, house.settings.rules),
+            "probe_results": NO_RESULTS,
+        }
+        for name, document in beside_people.items():
+            evaluations.keep(connection, name, document, "run")
         return tables(connection)
 
 

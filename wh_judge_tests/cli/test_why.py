@@ -175,7 +175,7 @@ def test_stale_days_are_named_with_their_causes(edited: House) -> None:
         f"{DAY_1}  turns were added, corrected or taken away",
         f"{DAY_3}  a card changed: C-3",
     ]
-    assert error.splitlines() == ["lexicon.csv changed since it was read; wh-judge run reads it"]
+    assert error.splitlines() == ["lexicon changed since it was read; wh-judge run reads it"]
 
 
 def test_stale_days_are_named_for_machines(edited: House) -> None:
@@ -186,4 +186,4 @@ def test_stale_days_are_named_for_machines(edited: House) -> None:
         (str(DAY_1), False),
         (str(DAY_3), False),
     ]
-    assert document["inputs_not_read"] == ["lexicon.csv"]
+    assert document["inputs_not_read"] == ["lexicon"]

@@ -4,16 +4,16 @@ Where WH_JUDGE_SCREENSHOTS names a folder, the pictures of the documents are wri
 """
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import FloatRect, Locator, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import FloatRect, Locator, Page, ViewportSize, expect
 
 from wh_judge.model import VERDICTS
 from wh_judge.rules import RULE_BY_VERDICT
 from wh_judge.validations import VALIDATIONS
+from wh_judge_tests.end_to_end.browser import chromium
 from wh_judge_tests.end_to_end.conftest import EDITED, EDITED_DAY, Step
 from wh_judge_tests.end_to_end.server import PATIENCE, Server
 
@@ -25,17 +25,6 @@ GROUPS = {
     "evaluation": ("gold_agreement", "model_divergence"),
     "publication": ("published",),
 }
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-]
 WINDOW: ViewportSize = {"width": 1400, "height": 1000}
 NAVIGATION, LIST = 240, 530
 """Pixels from the left at which the page begins beside the navigation, and beside a list of partitions."""
@@ -44,18 +33,10 @@ NAVIGATION, LIST = 240, 530
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
     """A window of the installed browser."""
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        reason = f"no browser: install one of {', '.join(BROWSERS)}"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    with chromium() as browser:
         window = browser.new_page(viewport=WINDOW)
         window.set_default_timeout(PATIENCE * 1000)
         yield window
-        browser.close()
 
 
 def sees(place: Locator, text: str | None = None) -> None:

@@ -16,6 +16,7 @@ from matplotlib.text import Text
 from wh_judge.evaluation import pictures
 from wh_judge.evaluation.agreement import VERDICTS, Agreement, measure_agreement
 from wh_judge.evaluation.divergence import Divergence, measure_divergence
+from wh_judge.evaluation.pen import korean_family
 from wh_judge.model import VerdictValue
 from wh_judge_tests.evaluation import (
     KEPT,
@@ -156,7 +157,7 @@ def test_without_a_korean_font_no_hangul_is_drawn(draw, result) -> None:  # type
 
 
 def test_a_korean_font_that_is_named_can_be_found() -> None:
-    family = pictures.korean_family()
+    family = korean_family()
     if family is None:
         pytest.skip("no Korean font is installed")
     from matplotlib.font_manager import findfont, get_font
@@ -164,7 +165,7 @@ def test_a_korean_font_that_is_named_can_be_found() -> None:
     assert ord("힣") in get_font(findfont(family, fallback_to_default=False)).get_charmap()
 
 
-@pytest.mark.parametrize("family", [None, pictures.korean_family()])
+@pytest.mark.parametrize("family", [None, korean_family()])
 @pytest.mark.parametrize(
     "model_id",
     ["$x^{2$", r"\frac{1}{$", "바람" * 100, "m" * 200, "line\nbreak\ttab", "\x07bell\u200b", "😀𐎀", "日本-7b", " "],

@@ -98,6 +98,10 @@ def test_evidence_cites_columns_that_exist(rule: Rule, which: str) -> None:
     assert evidence and [row for row in evidence if row["field"] not in COLUMNS[row["source"]]] == []
 
 
+taken_anew = rules_version.__wrapped__
+"""The version that a process takes which starts now."""
+
+
 @pytest.fixture
 def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the package, of which the version is then taken."""
@@ -108,34 +112,41 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_version_does_not_depend_on_the_place(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    elsewhere = rules_version()
+    elsewhere = taken_anew()
     monkeypatch.undo()
-    assert rules_version() == elsewhere
+    assert taken_anew() == elsewhere
 
 
 @pytest.mark.parametrize(
     "file", ["judge.py", "text.py", *(f"rules/{file.name}" for file in sorted((PACKAGE / "rules").glob("*.py")))]
 )
 def test_the_version_changes_with_what_decides_verdicts(copied: Path, file: str) -> None:
-    before = rules_version()
+    before = taken_anew()
     with (copied / file).open("a", encoding="utf-8") as source:
         source.write("\n")
-    assert rules_version() != before
+    assert taken_anew() != before
 
 
 def test_the_version_changes_with_a_new_rule_file(copied: Path) -> None:
-    before = rules_version()
+    before = taken_anew()
     (copied / "rules" / "other.py").write_text('"""Another rule."""\n', encoding="utf-8")
-    assert rules_version() != before
+    assert taken_anew() != before
 
 
 def test_the_version_stays_with_what_only_shows_verdicts(copied: Path) -> None:
-    before = rules_version()
+    before = taken_anew()
     (copied / "report.py").write_text("", encoding="utf-8")
-    assert rules_version() == before
+    assert taken_anew() == before
 
 
 def test_the_version_changes_with_the_schema(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = rules_version()
+    before = taken_anew()
     monkeypatch.setattr(rules, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
-    assert rules_version() != before
+    assert taken_anew() != before
+
+
+def test_the_version_is_that_of_the_code_that_is_loaded(copied: Path) -> None:
+    before = rules_version()
+    with (copied / "judge.py").open("a", encoding="utf-8") as source:
+        source.write("\n")
+    assert rules_version() == before

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from wh_judge.rules import RuleSettings
 from wh_judge.rules.rule import example
 from wh_judge.rules.speech import columns_sql, speech_level
-from wh_judge.text import WHITESPACE
+from wh_judge.text import TRAILING_RANGES, WHITESPACE
 from wh_judge_tests.builders import by_kernel, by_references, in_sql, judged, together
 from wh_judge_tests.strategies import ENDINGS, ENDS, HANGUL, JAMO, MARKS, SPACES
 
@@ -63,6 +63,56 @@ LEVELS: list[tuple[str | None, str | None]] = [
 @pytest.mark.parametrize(("reply", "level"), LEVELS, ids=ascii)
 def test_the_level_is_read_from_the_last_words(reply: str | None, level: str | None) -> None:
     assert speech_level(reply, DEFAULT) == level
+
+
+TRAILED: list[tuple[str, str, str]] = [
+    ("좋아요~", "반말", "존댓말"),
+    ("좋아요ㅎㅎ", "반말", "존댓말"),
+    ("좋아요 ㅎㅎ", "반말", "존댓말"),
+    ("좋아요 ♡.", "반말", "존댓말"),
+    ("좋아요❤\ufe0f", "반말", "존댓말"),
+    ("좋아요 👍🏽 👩‍👩‍👧", "반말", "존댓말"),
+    ("“좋아요”", "반말", "존댓말"),
+    ("'좋아요'", "반말", "존댓말"),
+    ("(좋아요)", "반말", "존댓말"),
+    ("좋아요… 그래", "반말", "반말"),
+    ("좋아요~ ㅋㅋ! 응", "반말", "존댓말"),
+    ("좋아요, ", "반말", "반말"),
+    ("좋아~ 요즘 어때", "반말", "반말"),
+    ("좋아 ㅎㅎ", "반말", "반말"),
+    ("좋아요", "존댓말", "존댓말"),
+    ("좋아*요*", "반말", "반말"),
+]
+
+
+@pytest.mark.parametrize(("reply", "strict", "lenient"), TRAILED)
+def test_what_trails_an_ending_is_passed_over_where_the_setting_says_so(
+    reply: str, strict: str, lenient: str, macros: duckdb.DuckDBPyConnection
+) -> None:
+    for settings, level in ((DEFAULT, strict), (RuleSettings(ignore_trailing=True), lenient)):
+        assert speech_level(reply, settings) == level
+        assert in_sql(macros, columns_sql(settings)["level"], [reply], "reply_text") == [level]
+
+
+def test_every_mark_that_is_passed_over_is_so_in_both_forms(macros: duckdb.DuckDBPyConnection) -> None:
+    marks = [chr(code) for first, last in TRAILING_RANGES for code in range(ord(first), ord(last) + 1)]
+    replies, settings = [f"가요{mark}" for mark in marks], RuleSettings(ignore_trailing=True)
+    assert {speech_level(reply, settings) for reply in replies} == {"존댓말"}
+    assert set(in_sql(macros, columns_sql(settings)["level"], replies, "reply_text")) == {"존댓말"}
+
+
+@pytest.mark.parametrize("ending", ["요~", "ㅎ", "♡요", "”"])
+def test_an_ending_that_would_be_passed_over_is_refused(ending: str) -> None:
+    with pytest.raises(ValueError, match="ignore_trailing passes over"):
+        RuleSettings(endings=(ending,), ignore_trailing=True)
+    assert RuleSettings(endings=(ending,)).endings == (ending,)
+
+
+@pytest.mark.parametrize(
+    "settings", [DEFAULT, RuleSettings(ignore_trailing=True), RuleSettings(endings=("요", "ignore_trailing"))]
+)
+def test_settings_are_the_sum_of_their_parts(settings: RuleSettings) -> None:
+    assert RuleSettings.of_parts(settings.parts) == settings
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,71 @@
+"""How long it takes to bring in and rate votes: a million over 50 models.
+
+    python benchmarks/votes.py [VOTES] [MODELS]
+
+Prints the seconds for reading the file into the warehouse, for counting, for both ratings with their intervals, and for
+the agreement of annotators.
+"""
+
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from wh_judge.evaluation.labellers import measure_labellers
+from wh_judge.evaluation.ratings import rate_arena
+from wh_judge.settings import Settings
+from wh_judge.store import open_warehouse
+from wh_judge.store.votes import bring_in_people, read_tallies, vote_sources, vote_table
+
+WINNERS = ("model_a", "model_b", "tie", "both_bad")
+
+
+def write_votes(path: Path, votes: int, models: int) -> None:
+    """Votes drawn from ratings with a deviation of 120 points, on 5,000 cases, by 200 annotators."""
+    generator = np.random.default_rng(0)
+    strengths = generator.normal(1000, 120, models)
+    pairs = generator.permuted(np.tile(np.arange(models), (votes, 1)), axis=1)[:, :2]
+    chance = 0.8 / (1 + 10 ** ((strengths[pairs[:, 1]] - strengths[pairs[:, 0]]) / 400))
+    drawn = generator.random(votes)
+    winner = np.select([drawn < chance, drawn < 0.8, drawn < 0.93], [0, 1, 2], 3)
+    cases, annotators = generator.integers(5000, size=votes), generator.integers(200, size=votes)
+    with path.open("w", encoding="utf-8") as file:
+        for n in range(votes):
+            a, b = pairs[n]
+            row = {
+                "vote_id": f"V-{n}",
+                "case_id": f"P-{cases[n]}",
+                "model_a": f"model-{a:02}",
+                "model_b": f"model-{b:02}",
+                "winner": WINNERS[winner[n]],
+                "annotator": f"A-{annotators[n]}",
+                "source": "benchmark",
+            }
+            file.write(json.dumps(row) + "\n")
+
+
+def main() -> None:
+    """Measure."""
+    votes, models = (int(word) for word in (sys.argv[1:] + ["1000000", "50"][len(sys.argv) - 1 :]))
+    with tempfile.TemporaryDirectory() as folder:
+        inputs = Path(folder) / "inputs"
+        inputs.mkdir()
+        write_votes(inputs / "votes.jsonl", votes, models)
+        settings = Settings(data=Path(folder) / "data", inputs=inputs)  # type: ignore[call-arg]
+        with open_warehouse(settings.warehouse) as connection:
+            for name, work in (
+                ("brought in", lambda: bring_in_people(connection, settings)),
+                ("counted", lambda: read_tallies(connection)),
+                ("rated", lambda: rate_arena(read_tallies(connection), [], vote_sources(connection))),
+                ("annotators", lambda: measure_labellers(vote_table(connection))),
+            ):
+                begun = time.perf_counter()
+                work()
+                print(f"{name:<12}{time.perf_counter() - begun:8.2f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""`drafts`: sentences that a language model may write, by day. Off unless the setting `drafts` names verdicts."""
+
+import datetime as dt
+from typing import Any
+
+import dagster as dg
+
+from wh_judge.assets.inputs import OWNERS
+from wh_judge.assets.metadata import markdown_table
+from wh_judge.automation import DRAFTS_ON
+from wh_judge.errors import UserError
+from wh_judge.partitions import DAYS
+from wh_judge.resources import Warehouse
+from wh_judge.store.drafts import Draft, keep_drafts, read_cases
+
+SHOWN = 20
+
+
+@dg.asset(
+    partitions_def=DAYS,
+    deps=["verdicts"],
+    group_name="judgement",
+    owners=OWNERS,
+    kinds={"python", "openai"},
+    automation_condition=DRAFTS_ON,
+    # No pool: an endpoint may take hours, and the warehouse is open only before and after. Where another process has
+    # it just then, the run is tried again, and what was answered comes out of the cache.
+    retry_policy=dg.RetryPolicy(max_retries=5, delay=30, jitter=dg.Jitter.PLUS_MINUS),
+    description="Sentences that a language model writes for verdicts that stand: it decides nothing. Off unless the "
+    "setting `drafts` names verdicts. Each response goes through validations 1, 2, 8, 9 and 10; one that gives "
+    "another verdict is thrown away whole, one that invents or is not one polite sentence falls back to the rule's "
+    "sentence. Every refusal is kept with its reason and the raw response.",
+)
+def drafts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.MaterializeResult[None]:
+    """One row per verdict that a model was asked about."""
+    settings, day = warehouse.settings(), dt.date.fromisoformat(context.partition_key)
+    if not settings.drafts:
+        return dg.MaterializeResult(metadata={"note": "off: the setting drafts names no verdict"})
+    from wh_judge.drafts.day import draft_day
+
+    with warehouse.connect() as connection:
+        cases = read_cases(connection, day, settings.drafts, settings.rules)
+    try:
+        result = draft_day(cases, settings)
+    except UserError as error:
+        raise dg.Failure(str(error), allow_retries=False) from None
+    with warehouse.connect() as connection:
+        keep_drafts(connection, day, result.drafts, context.run.run_id)
+    refused = [draft for draft in result.drafts if draft.reasons]
+    seconds = [draft.seconds for draft in result.drafts if draft.seconds]
+    return dg.MaterializeResult(
+        metadata={
+            "dagster/row_count": len(result.drafts),
+            **{outcome: result.outcomes[outcome] for outcome in ("kept", "default", "thrown_away")},
+            "requests": result.requests,
+            "from_cache": result.cached,
+            "tokens": result.tokens,
+            "money": result.money,
+            "seconds_per_answer": sum(seconds) / len(seconds) if seconds else 0.0,
+            "refusals": markdown_table(
+                ["model", "reason", "drafts"],
+                [[model, code, count] for (model, code), count in result.reasons.most_common()],
+            ),
+            "refused": markdown_table(["turn_id", "outcome", "reasons"], [_row(draft) for draft in refused[:SHOWN]]),
+        }
+    )
+
+
+def _row(draft: Draft) -> list[Any]:
+    return [draft.turn_id, draft.outcome, "; ".join(text for _, text in draft.reasons)]

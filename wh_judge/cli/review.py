@@ -1,0 +1,246 @@
+"""`wh-judge review`: what people look at, what they decide, and what their decisions would change."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wh_judge.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from wh_judge.review.decisions import Decision
+
+_DATA = click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+_BY = click.option("--by", required=True, help="Who decided.")
+_WHY = click.option("--why", help="Why.")
+KINDS = ["name", "hit", "term", "speech", "ending", "trailing", "label"]
+NEXT = "wh-judge run judges again what it touches"
+
+
+@click.group(name="review")
+def command() -> None:
+    """Show what people should look at, and write down what they decide.
+
+    Each week: turns that touch a forbidden topic, names that no card has, replies that mix speech levels. A decision
+    counts from the next run on, which names it as the cause of what it changes, until it is undone.
+
+    \b
+    Examples:
+      wh-judge review queue names --out names.csv
+      wh-judge review take names.csv --by jieun
+      wh-judge review decide name add --character CHR-0001 --name 백운선생 --by jieun --why "new mentor"
+      wh-judge review undo D-1 --by jieun --why "was a mistake"
+    """
+
+
+def _read(data: str | None, what: "Callable[[duckdb.DuckDBPyConnection, Settings, list[Decision]], Any]") -> Any:
+    from wh_judge.store import open_warehouse
+    from wh_judge.store.decisions import decisions_of
+
+    settings = load_settings(data=data)
+    with open_warehouse(settings.warehouse) as connection:
+        return what(connection, settings, decisions_of(settings))
+
+
+def _echo(text: str) -> None:
+    click.echo(safe_text(text))
+
+
+def safe_text(text: str) -> str:
+    """Text from a log for a terminal, on one line."""
+    from wh_judge.text import printable
+
+    return " ".join(printable(text).splitlines())
+
+
+@command.command(name="queue")
+@click.argument("name", metavar="NAME", type=click.Choice(["forbidden", "names", "speech"]))
+@click.option("--week", help="The ISO week, such as 2026-W36; else that of the newest verdicts.")
+@click.option("--open", "only_open", is_flag=True, help="Leave out what is decided.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write a .csv, a .jsonl, or a .json for Label Studio.")
+@_DATA
+def queue(name: str, week: str | None, only_open: bool, out: Path | None, data: str | None) -> None:
+    """Show or write the week's tasks of a queue."""
+    from wh_judge.review.exchange import rows_of, write_tasks
+    from wh_judge.review.queues import Task, draw, newest_week, open_tasks
+
+    def drawn(connection: "duckdb.DuckDBPyConnection", settings: Settings, decisions: "list[Decision]") -> list[Task]:
+        return draw(connection, name, week or newest_week(connection), settings.rules, decisions)  # type: ignore[arg-type]
+
+    tasks = _read(data, drawn)
+    tasks = open_tasks(tasks) if only_open else tasks
+    if out is not None:
+        write_tasks(tasks, out)
+        click.echo(f"{len(tasks)} tasks in {out}", err=True)
+        return
+    for row in rows_of(tasks):
+        click.echo(json.dumps({key: cell for key, cell in row.items() if cell is not None}, ensure_ascii=False))
+
+
+@command.command(name="take")
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.option("--by", help="Who decided, where the file does not say it.")
+@_DATA
+def take(file: Path, by: str | None, data: str | None) -> None:
+    """Take in the decisions of a file of tasks: .csv, .jsonl, or an export of Label Studio."""
+    from wh_judge.review.exchange import read_drafts
+
+    _write(load_settings(data=data), read_drafts(file, by))
+
+
+@command.command(name="decide")
+@click.argument("kind", metavar="KIND", type=click.Choice(KINDS))
+@click.argument("choice", metavar="CHOICE")
+@click.option("--turn", help="The turn, of a hit, a label or a speech level.")
+@click.option("--character", help="The character whose card is meant.")
+@click.option("--name", help="The name to add or to block.")
+@click.option("--term", help="The lexicon term.")
+@click.option("--topic", help="Its topic.")
+@click.option("--instead", multiple=True, help="A term that takes the place of one that is narrowed; may be repeated.")
+@click.option("--ending", help="The ending to add or to reject.")
+@_BY
+@_WHY
+@_DATA
+def decide(kind: str, choice: str, data: str | None, **given: Any) -> None:
+    """Write down one decision.
+
+    KIND and CHOICE: name add/block, hit harmful/harmless, term drop/narrow/keep, speech 반말/존댓말/섞임, ending
+    add/reject, trailing ignore/reject, label with one of the five verdicts.
+    """
+    from pydantic import ValidationError
+
+    from wh_judge.errors import UserError
+    from wh_judge.review.book import reason
+    from wh_judge.review.decisions import Draft
+
+    fields = {"turn": "turn_id", "character": "character_id"}
+    cells = {fields.get(name, name): value for name, value in given.items()}
+    try:
+        draft = Draft.model_validate({"kind": kind, "choice": choice} | cells)
+    except ValidationError as error:
+        raise UserError(f"{kind} {choice}: {reason(error)}") from None
+    _write(load_settings(data=data), [draft])
+
+
+@command.command(name="undo")
+@click.argument("decision_id", metavar="DECISION_ID")
+@_BY
+@_WHY
+@_DATA
+def undo(decision_id: str, by: str, why: str | None, data: str | None) -> None:
+    """Undo a decision, or an undo."""
+    from wh_judge.review.decisions import Draft
+
+    draft = Draft.model_validate({"kind": "undo", "choice": "undo", "undoes": decision_id, "by": by, "why": why})
+    _write(load_settings(data=data), [draft])
+
+
+def _write(settings: Settings, drafts: "Sequence[Any]") -> None:
+    from wh_judge.review.book import book_of, write_down
+    from wh_judge.review.decisions import shown
+
+    written = write_down(book_of(settings.data), drafts)
+    for row in written:
+        _echo(f"{row.decision_id}  {shown(row)}")
+    known = len(drafts) - len(written)
+    click.echo(f"{len(written)} written down{f', {known} known already' if known else ''}; {NEXT}", err=True)
+
+
+@command.command(name="decisions")
+@_DATA
+@_JSON
+def decisions(data: str | None, as_json: bool) -> None:
+    """List all decisions, oldest first, and which of them count."""
+    from wh_judge.review.book import line
+    from wh_judge.review.decisions import in_force, shown
+    from wh_judge.store.decisions import decisions_of
+
+    rows = decisions_of(load_settings(data=data))
+    counting = {row.decision_id for row in in_force(rows)}
+    if as_json:
+        documents = [line(row) | {"in_force": row.decision_id in counting} for row in rows]
+        click.echo(json.dumps(documents, ensure_ascii=False, indent=2))
+        return
+    for row in rows:
+        mark = "" if row.decision_id in counting or row.kind == "undo" else "  (does not count any more)"
+        why = f": {row.why}" if row.why else ""
+        _echo(f"{row.decision_id}  {row.at:%Y-%m-%d %H:%M}  {shown(row)}  by {row.by}{why}{mark}")
+
+
+@command.command(name="terms")
+@_DATA
+@_JSON
+def terms(data: str | None, as_json: bool) -> None:
+    """Show how often each lexicon term was right, of the hits that people read; worst first."""
+    from wh_judge.review.terms import term_precision
+
+    rows = _read(data, lambda connection, settings, decisions: term_precision(connection, decisions))
+    if as_json:
+        click.echo(json.dumps([row._asdict() for row in rows], ensure_ascii=False, indent=2))
+        return
+    for row in rows:
+        read, around = row.harmful + row.harmless, f"  ({' / '.join(row.around)})" if row.around else ""
+        _echo(f"{row.precision:.0%} of {read}  {row.term} -> {row.topic}  {row.hits} turns  {row.proposal}{around}")
+
+
+@command.command(name="endings")
+@_DATA
+@_JSON
+def endings(data: str | None, as_json: bool) -> None:
+    """Propose endings that the settings miss, with what each would change before anyone adopts it."""
+    from wh_judge.review.endings import propose
+
+    rows = _read(data, lambda connection, settings, decisions: propose(connection, settings.rules, decisions))
+    if as_json:
+        click.echo(json.dumps([row.document() for row in rows], ensure_ascii=False, indent=2))
+        return
+    for row in rows:
+        agreed = f"labels {row.agreed_before} -> {row.agreed_after} of {row.labels}"
+        _echo(f"{row.ending or 'ignore_trailing'}  mends {row.mended}, breaks {row.broken}, {agreed}")
+        for change in row.changes:
+            click.echo(f"  {change.before} -> {change.after}  {change.turns} turns")
+            for turn_id, reply in change.examples:
+                click.echo(f"    {safe_text(turn_id)}  {safe_text(reply)}")
+
+
+@command.command(name="labels")
+@click.option("--out", type=click.Path(path_type=Path), help="Write one label a turn, as a file of labels (.csv).")
+@_DATA
+@_JSON
+def labels(out: Path | None, data: str | None, as_json: bool) -> None:
+    """Show who labelled how many turns and how far each two agree; export the labels that count."""
+    from wh_judge.ingest import TABLES, input_path, read_layers
+    from wh_judge.outputs import write_documents
+    from wh_judge.review.effects import all_labels, labels_with
+    from wh_judge.review.labels import by_labeller, pair_agreements
+    from wh_judge.store.decisions import decisions_of
+    from wh_judge.store.inputs import later_named
+
+    settings, table = load_settings(data=data), TABLES["gold_label"]
+    path = input_path(settings.inputs, table, optional=True)
+    gold = read_layers(path, later_named(settings.inbox, table), table).rows.to_pylist()
+    decided = decisions_of(settings)
+    given = all_labels(gold, decided)
+    counts, pairs = {name: len(rows) for name, rows in by_labeller(given).items()}, pair_agreements(given)
+    if out is not None:
+        write_documents(labels_with(gold, decided), out, ["turn_id", "verdict", "note"])
+    if as_json:
+        document = {
+            "labels": [label._asdict() for label in given],
+            "labellers": counts,
+            "pairs": [pair._asdict() for pair in pairs],
+        }
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        return
+    for name, count in counts.items():
+        _echo(f"{name}  {count} labels")
+    for pair in pairs:
+        kappa = "not defined" if pair.kappa is None else f"{pair.kappa:.3f}"
+        _echo(f"{pair.one} and {pair.other}: {pair.agreed} of {pair.turns} turns, kappa {kappa}")
+        for turn_id, one, other in pair.differing:
+            _echo(f"  {turn_id}  {one} / {other}")

@@ -1,0 +1,271 @@
+"""`wh-judge votes`"""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+from rich.console import Console
+
+from wh_judge.errors import UserError
+from wh_judge.report import counted, safe
+from wh_judge.settings import load_settings
+
+if TYPE_CHECKING:
+    from wh_judge.evaluation.people import Share, VoteAgreement
+    from wh_judge.evaluation.ratings import ArenaRatings
+
+_FILE = click.Path(exists=True, path_type=Path)
+FORMATS = ("lmarena", "label-studio", "potato")
+_DATA = click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+_FORMAT = click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="lmarena", help="Form of the file [lmarena]."
+)
+
+
+@click.group(name="votes")
+def command() -> None:
+    """Bring in and give out what people prefer, and rate the models by it.
+
+    \b
+    Examples:
+      wh-judge votes import battles.jsonl --source arena
+      wh-judge votes export --format label-studio --out votes.json
+      wh-judge votes ratings
+    """
+
+
+@command.command(name="import")
+@click.argument("path", metavar="FILE", type=_FILE)
+@_FORMAT
+@click.option("--source", default="import", help="Where the votes come from, where the file does not say [import].")
+@click.option("--items", type=_FILE, help="For Potato: the file of items that it was given.")
+@_DATA
+def import_votes(path: Path, form: str, source: str, items: Path | None, data: str | None) -> None:
+    """Bring in the votes of another tool.
+
+    All of a file or folder, or none: a label that is not known is an error. They are written to the folder votes among
+    the data, and the next run counts them. The same file again changes nothing.
+
+    \b
+    Examples:
+      wh-judge votes import battles.jsonl
+      wh-judge votes import project-1.json --format label-studio --source studio
+      wh-judge votes import annotation_output/ --format potato --items pairs.jsonl
+    """
+    from wh_judge.outputs import write_documents
+    from wh_judge.votes.formats import read_votes
+    from wh_judge.votes.journal import document
+
+    found = read_votes(path, form, source, items)  # type: ignore[arg-type]
+    documents = [document(vote) for vote in found]
+    digest = hashlib.md5(json.dumps(documents, sort_keys=True).encode()).hexdigest()[:8]
+    folder = load_settings(data=data).votes
+    folder.mkdir(parents=True, exist_ok=True)
+    out = folder / f"{re.sub(r'[^0-9A-Za-z가-힣_-]+', '-', source)}-{digest}.jsonl"
+    write_documents(documents, out, [])
+    click.echo(f"{len(found)} votes written to {out}; wh-judge run counts them", err=True)
+
+
+@command.command(name="export")
+@_FORMAT
+@click.option("--source", help="Only the votes from there.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="The file: .json for Label Studio, else .jsonl."
+)
+@_DATA
+def export_votes(form: str, source: str | None, out: Path, data: str | None) -> None:
+    """Give out the votes for another tool.
+
+    \b
+    Example:
+      wh-judge votes export --format potato --out votes.jsonl
+    """
+    from wh_judge.outputs import check_writable
+    from wh_judge.store import open_warehouse
+    from wh_judge.store.votes import read_votes
+    from wh_judge.votes.formats import write_votes
+
+    check_writable(out)
+    with open_warehouse(load_settings(data=data).warehouse) as connection:
+        found = read_votes(connection, source)
+    if not found:
+        raise UserError("there is no such vote in the warehouse; import some and run wh-judge run first")
+    write_votes(found, form, out)  # type: ignore[arg-type]
+    click.echo(f"{len(found)} votes written to {out}", err=True)
+
+
+@command.command(name="pairs")
+@click.option("--format", "form", type=click.Choice(FORMATS[1:]), required=True, help="The tool that people vote in.")
+@click.option("--pairs", "number", type=click.IntRange(1), default=100, help="How many pairs [100].")
+@click.option("--seed", type=click.IntRange(0), default=1, help="What is drawn follows from it [1].")
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="The file: .json for Label Studio, else .jsonl."
+)
+@_DATA
+def pairs(form: str, number: int, seed: int, out: Path, data: str | None) -> None:
+    """Give out pairs of replies to vote on in another tool.
+
+    Where the ratings are least certain, on sides that are drawn and remembered in the file. Show left and right, and
+    not the models. What comes back is read with `wh-judge votes import`.
+
+    \b
+    Example:
+      wh-judge votes pairs --format label-studio --pairs 50 --out tasks.json
+    """
+    import numpy as np
+
+    from wh_judge.evaluation.pairing import candidates, choose_many, uncertainty
+    from wh_judge.evaluation.ratings import rate
+    from wh_judge.outputs import check_writable
+    from wh_judge.store import open_warehouse
+    from wh_judge.store.votes import read_answers, read_tallies, votes_by_case
+    from wh_judge.votes.formats import write_pairs
+
+    check_writable(out)
+    with open_warehouse(load_settings(data=data).warehouse) as connection:
+        answers, tallies, voted = read_answers(connection), read_tallies(connection), votes_by_case(connection)
+    possible = candidates({case: list(models) for case, models in answers.items()})
+    if not possible:
+        raise UserError("no prompt was answered by two models; give the turns a prompt_id and run wh-judge run first")
+    offers = choose_many(possible, uncertainty(rate(tallies)), np.random.default_rng(seed), number, voted)
+    documents = []
+    for offer in offers:
+        first, second = (answers[offer.case_id][model] for model in (offer.model_a, offer.model_b))
+        left, right = (first, second) if offer.shown_left == "model_a" else (second, first)
+        replies = {"prompt": first.user_message, "left": left.reply_text, "right": right.reply_text}
+        documents.append(offer._asdict() | replies)
+    write_pairs(documents, form, out)  # type: ignore[arg-type]
+    click.echo(f"{len(documents)} pairs written to {out}", err=True)
+
+
+@command.command(name="ratings")
+@_DATA
+@_JSON
+def ratings(data: str | None, as_json: bool) -> None:
+    """Rate the models by the votes.
+
+    Bradley-Terry with mean 1000 and 95 % intervals, with and without the comparisons that follow from what models
+    support. Without a common scale the components are told instead.
+
+    \b
+    Example:
+      wh-judge votes ratings --json
+    """
+    from wh_judge.evaluation.ratings import rate_arena
+    from wh_judge.evaluation.support import support_votes, tally
+    from wh_judge.store import open_warehouse
+    from wh_judge.store.votes import read_support, read_tallies, vote_sources
+
+    with open_warehouse(load_settings(data=data).warehouse) as connection:
+        tallies, sources = read_tallies(connection), vote_sources(connection)
+        support = tally(support_votes(read_support(connection)))
+    if not tallies and not support:
+        raise UserError("there is no vote in the warehouse; import some and run wh-judge run first")
+    arena = rate_arena(tallies, support, sources)
+    if as_json:
+        click.echo(json.dumps(arena.model_dump(), ensure_ascii=False, indent=2))
+    else:
+        _print_ratings(arena, Console(emoji=False, highlight=False))
+
+
+def _print_ratings(arena: "ArenaRatings", console: Console) -> None:
+    from wh_judge.report import number_table
+
+    for name, ratings in (("votes", arena.people), ("votes and support", arena.with_support)):
+        if name != "votes" and not arena.support_votes:
+            continue
+        extra = f" and {arena.support_votes} comparisons by support" if name != "votes" else ""
+        console.print(f"[bold]Ratings[/bold] by {ratings.votes} votes{extra}")
+        rows = number_table("model", "rating", "95 % interval", "own rating", "votes", "won", "lost", "half")
+        for entry in ratings.ratings:
+            interval = "–" if entry.low is None or entry.high is None else f"{entry.low:.0f} – {entry.high:.0f}"
+            numbers = [_whole(entry.rating), interval, _whole(entry.own_rating)]
+            counts = map(str, (entry.votes, entry.won, entry.lost, entry.halves))
+            rows.add_row(safe(entry.model_id), *numbers, *counts)
+        console.print(rows)
+        for part in ratings.components:
+            if part.why_apart:
+                console.print(f"  {safe(part.why_apart)}", soft_wrap=True)
+    for caution in arena.cautions:
+        console.print(f"  {safe(caution)}", soft_wrap=True)
+
+
+@command.command(name="agreement")
+@_DATA
+@_JSON
+def agreement(data: str | None, as_json: bool) -> None:
+    """Set the judge, and other judges, beside the votes.
+
+    Rank correlation with the ratings, accuracy, draw rate and Brier score over single votes, how far repeated runs lie
+    apart, and how far people agree with each other.
+
+    \b
+    Example:
+      wh-judge votes agreement --json
+    """
+    from wh_judge.store import open_warehouse
+    from wh_judge.store.vote_agreement import agreement_now
+
+    settings = load_settings(data=data)
+    with open_warehouse(settings.warehouse) as connection:
+        found = agreement_now(connection, settings.rules)
+    if not found.votes:
+        raise UserError("there is no vote in the warehouse; import some and run wh-judge run first")
+    if as_json:
+        click.echo(json.dumps(found.model_dump(), ensure_ascii=False, indent=2))
+    else:
+        _print_agreement(found, Console(emoji=False, highlight=False))
+
+
+def _print_agreement(found: "VoteAgreement", console: Console) -> None:
+    console.print(f"[bold]Judges[/bold] beside {found.votes} votes")
+    for judge in found.judges:
+        console.print(
+            f"  {safe(judge.judge)}: {judge.votes} votes, accuracy {_share(judge.accuracy)},"
+            f" when decided {_share(judge.accuracy_when_decided)}, draw rate {_share(judge.draw_rate)},"
+            f" Brier {_share(judge.brier)} (one half {_decimal(judge.brier_of_one_half)}); {judge.ranks.models} models,"
+            f" rho {_decimal(judge.ranks.spearman)}, tau {_decimal(judge.ranks.kendall)}",
+            soft_wrap=True,
+        )
+    console.print("[bold]Stability[/bold] over runs")
+    for entry in found.stability:
+        note = f"; {entry.note}" if entry.note else ""
+        console.print(
+            f"  {safe(entry.judge)}: {counted(len(entry.runs), 'run')} over {entry.replies} replies, largest spread"
+            f" {_decimal(entry.largest_spread, 3)}, envelope {_decimal(entry.envelope, 3)}{note}",
+            soft_wrap=True,
+        )
+    people = found.labellers
+    alpha = _share(Interval(people.alpha, people.low, people.high))
+    console.print(f"[bold]Annotators[/bold] {people.annotators}, alpha {alpha} on {people.units} units")
+    for pair in people.pairs:
+        console.print(
+            f"  {safe(pair.first)} and {safe(pair.second)}: {pair.agreed} of {pair.units}, kappa {_decimal(pair.kappa)}"
+        )
+    for caution in found.cautions:
+        console.print(f"  {safe(caution)}", soft_wrap=True)
+
+
+class Interval(NamedTuple):
+    """A number with its interval."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+def _share(entry: "Interval | Share") -> str:
+    between = "" if entry.low is None or entry.high is None else f" ({entry.low:.2f}–{entry.high:.2f})"
+    return _decimal(entry.value) + between
+
+
+def _decimal(value: float | None, digits: int = 2) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _whole(value: Any) -> str:
+    return "–" if value is None else f"{value:.0f}"

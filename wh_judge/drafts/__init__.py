@@ -1,0 +1,8 @@
+"""Drafts: a language model may write the sentence of a verdict. It decides nothing.
+
+`prompt` says what is asked, `endpoint` asks it, `budget` and `cache` bound what that costs, `ask` does it for many at
+once, `gate` weighs what comes back, and `day` does all of it for a day. What does not hold is refused, and the rule's
+default sentence stands.
+
+Here does not belong: the warehouse (`wh_judge.store.drafts`) and Dagster.
+"""

@@ -1,0 +1,113 @@
+"""The drafts of one day: ask for every case, weigh every answer. Nothing is read from or written to the warehouse."""
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wh_judge.drafts.ask import answer_all
+from wh_judge.drafts.budget import Budget
+from wh_judge.drafts.cache import Answer, Cache
+from wh_judge.drafts.endpoint import Endpoint
+from wh_judge.drafts.gate import refused, weigh
+from wh_judge.drafts.prompt import DOCUMENT_LIMIT, Request, request_for
+from wh_judge.errors import UserError
+from wh_judge.settings import DRAFTS_KEY, Settings
+from wh_judge.store.drafts import Draft, DraftCase
+
+
+@dataclass(frozen=True)
+class DraftedDay:
+    """What came of a day's requests."""
+
+    drafts: Sequence[Draft]
+    requests: int
+    """Requests that were sent, each try counted."""
+    cached: int
+    """Answers out of the cache."""
+    tokens: int
+    """Tokens of this time; those of cached answers were used before."""
+    money: float
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """How many drafts had which outcome."""
+        return Counter(draft.outcome for draft in self.drafts)
+
+    @property
+    def reasons(self) -> Counter[tuple[str, str]]:
+        """How many drafts of which model were refused for which reason; one may have several."""
+        return Counter((draft.model, code) for draft in self.drafts for code, _ in draft.reasons)
+
+
+def draft_day(cases: Sequence[DraftCase], settings: Settings) -> DraftedDay:
+    """Ask the endpoint of the settings for a response to each case, and weigh it.
+
+    Raises:
+        UserError: the endpoint is not named, or refuses what every request shares.
+    """
+    model, url = settings.drafts_model, settings.drafts_url
+    if not url or not model:
+        raise UserError(
+            "drafts: is set, but no endpoint is; set WH_JUDGE_DRAFTS_URL and WH_JUDGE_DRAFTS_MODEL, or drafts = []"
+        )
+    budget = Budget(settings.drafts_tokens, settings.drafts_money, settings.drafts_prices)
+    requests = [request_for(case.verdict, model) for case in cases]
+    with Cache(settings.data / "drafts.sqlite") as cache:
+        asked = [request for request in requests if request is not None]
+        answers = iter(asyncio.run(_answers(asked, url, settings, cache, budget)))
+    drafts, found = [], []
+    for case, request in zip(cases, requests, strict=True):
+        answer = Answer(None, ("not_asked", f"the verdict's document is longer than {DOCUMENT_LIMIT} bytes"))
+        if request is not None:
+            answer = next(answers)
+            found.append(answer)
+        drafts.append(_draft(case, model, request, answer))
+    return DraftedDay(
+        drafts=drafts,
+        requests=sum(answer.tries for answer in found),
+        cached=sum(answer.tries == 0 and answer.raw is not None for answer in found),
+        tokens=budget.spent_tokens,
+        money=budget.spent_money,
+    )
+
+
+async def _answers(
+    requests: Sequence[Request], url: str, settings: Settings, cache: Cache, budget: Budget
+) -> list[Answer]:
+    endpoint = Endpoint(
+        url,
+        os.environ.get(DRAFTS_KEY) or "none",
+        seconds=settings.drafts_seconds,
+        tries=settings.drafts_tries,
+        pause=FIRST_PAUSE,
+    )
+    try:
+        return await answer_all(requests, lambda request: endpoint.ask(request, budget), cache, settings.drafts_at_once)
+    finally:
+        await endpoint.close()
+
+
+FIRST_PAUSE = 1.0
+"""Seconds before the second try of a request."""
+
+
+def _draft(case: DraftCase, model: str, request: Request | None, answer: Answer) -> Draft:
+    if answer.raw is None:
+        weighed = refused(*(answer.failure or ("no_answer", "no answer")))
+    else:
+        weighed = weigh(answer.raw, case.verdict, case.log, cut_off=answer.cut_off)
+    return Draft(
+        turn_id=case.verdict.turn_id,
+        row_hash=case.row_hash,
+        request_hash=request.hash if request else None,
+        model=model,
+        outcome=weighed.outcome,
+        reasons=tuple((reason.code, reason.text) for reason in weighed.reasons),
+        summary=weighed.summary,
+        raw=answer.raw,
+        prompt_tokens=answer.prompt_tokens,
+        response_tokens=answer.response_tokens,
+        seconds=answer.seconds,
+    )

@@ -1,0 +1,152 @@
+"""The book of decisions: one JSON object a line in `decisions.jsonl` among the data, only ever appended to.
+
+A file, and not a table of the warehouse, so that a page or a command can write a decision down at any time, whoever has
+the warehouse open just then.
+"""
+
+import datetime as dt
+import fcntl
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from wh_judge import strict_json
+from wh_judge.errors import UserError
+from wh_judge.review.decisions import Decision, Draft, in_force, stamp
+
+BOOK = "decisions.jsonl"
+
+
+def book_of(data: Path) -> Path:
+    """Where the decisions on this data are written down."""
+    return data / BOOK
+
+
+def read_book(path: Path) -> list[Decision]:
+    """All decisions, oldest first; none where there is no book.
+
+    Raises:
+        UserError: a line is no decision. Nothing is passed over: a lost decision would change verdicts in silence.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read: {error}") from None
+    decisions: list[Decision] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = Decision.model_validate(strict_json.decode(line))
+        except ValueError as error:
+            raise UserError(f"{path}:{number}: is no decision: {reason(error)}; correct or delete the line") from None
+        known = {other.decision_id for other in decisions} if row.kind == "undo" else set()
+        if row.kind == "undo" and row.undoes not in known:
+            raise UserError(f"{path}:{number}: undoes {row.undoes}, which does not stand before it")
+        decisions.append(row)
+    ids = [row.decision_id for row in decisions]
+    if len(ids) != len(set(ids)):
+        twice = next(row_id for row_id in ids if ids.count(row_id) > 1)
+        raise UserError(f"{path}: {twice} stands in it twice; give one of the two another decision_id")
+    return decisions
+
+
+def write_down(path: Path, drafts: Sequence[Draft], at: dt.datetime | None = None) -> list[Decision]:
+    """Append decisions; those that say what is in force already, by the same person, are not written again.
+
+    Returns:
+        What was written, with numbers.
+
+    Raises:
+        UserError: something undoes what does not exist or does not count, or the book cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            known = read_book(path)
+            written: list[Decision] = []
+            for draft in drafts:
+                now = at or dt.datetime.now(dt.UTC)
+                row = stamp(draft, _next_number([*known, *written]), now)
+                _check(row, [*known, *written])
+                if not _says_nothing_new(row, [*known, *written]):
+                    written.append(row)
+            _append(file.fileno(), path, written)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+    return written
+
+
+def _append(descriptor: int, path: Path, rows: Sequence[Decision]) -> None:
+    """All lines in one write, on disk before anyone is told."""
+    if not rows:
+        return
+    text = "".join(json.dumps(line(row), ensure_ascii=False) + "\n" for row in rows).encode()
+    size = path.stat().st_size
+    if size and path.read_bytes()[-1:] != b"\n":
+        text = b"\n" + text
+    try:
+        done = os.write(descriptor, text)
+        if done < len(text):
+            raise OSError(0, "the disk is full")
+        os.fsync(descriptor)
+    except OSError:
+        # Half a line would stop every reader.
+        with suppress(OSError):
+            os.truncate(path, size)
+        raise
+
+
+def line(row: Decision) -> dict[str, object]:
+    """A decision as a JSON object: what is not said is left out."""
+    return row.model_dump(mode="json", exclude_defaults=True)
+
+
+def reason(error: ValueError) -> str:
+    """Why something is no decision, in one clause."""
+    if isinstance(error, ValidationError):
+        detail = error.errors()[0]
+        where = ".".join(map(str, detail["loc"]))
+        return f"{where}{': ' if where else ''}{detail['msg'].removeprefix('Value error, ')}"
+    return strict_json.reason(error)
+
+
+def _next_number(rows: Sequence[Decision]) -> int:
+    numbers = [
+        int(row.decision_id[2:]) for row in rows if row.decision_id[:2] == "D-" and row.decision_id[2:].isdecimal()
+    ]
+    return max(numbers, default=0) + 1
+
+
+def _check(row: Decision, before: Sequence[Decision]) -> None:
+    if row.kind != "undo":
+        return
+    counts = {other.decision_id for other in in_force(before)} | _undos_that_count(before)
+    if row.undoes not in {other.decision_id for other in before}:
+        raise UserError(f"{row.undoes}: there is no such decision; wh-judge review decisions lists them")
+    if row.undoes not in counts:
+        raise UserError(f"{row.undoes}: does not count any more, so there is nothing to undo")
+
+
+def _undos_that_count(rows: Sequence[Decision]) -> set[str]:
+    undone: set[str] = set()
+    counting: set[str] = set()
+    for row in reversed(rows):
+        if row.kind == "undo" and row.decision_id not in undone:
+            counting.add(row.decision_id)
+            undone.add(row.undoes or "")
+    return counting
+
+
+def _says_nothing_new(row: Decision, before: Sequence[Decision]) -> bool:
+    if row.kind == "undo":
+        return False
+    same = next((other for other in in_force(before) if other.subject == row.subject), None)
+    return same is not None and (same.choice, same.instead, same.by) == (row.choice, row.instead, row.by)

@@ -1,0 +1,186 @@
+"""Endings that the settings miss: which could be added, and what each would change, before anyone adopts one.
+
+Candidates come from replies that are read as 반말 where the card wants 존댓말. Each is then tried on every turn: which
+verdicts would change, in either direction, and how far the labels would agree. The same for passing over what trails an
+ending. The functions read a warehouse or a published snapshot; cards count as they stand now.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import duckdb
+
+from wh_judge.review.decisions import Decision, in_force
+from wh_judge.review.queues import hangul_sql
+from wh_judge.rules import RuleSettings
+from wh_judge.rules.speech import polite_pattern
+from wh_judge.text import HANGUL_FIRST, HANGUL_LAST, SENTENCE_ENDS, last_word, regex_class, sentences, without_trailing
+
+LONGEST = 4
+"""Syllables of an ending that is proposed."""
+
+LOOKED_AT = 5_000
+"""Replies that candidates are taken from."""
+
+TRIED = 30
+"""Candidates that are tried on the whole log, the most frequent ones."""
+
+EXAMPLES = 3
+
+
+class Change(NamedTuple):
+    """Turns that would get another verdict."""
+
+    before: str
+    after: str
+    turns: int
+    examples: tuple[tuple[str, str], ...]
+    """Turn and reply of the first."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A change of the settings, and what it would do."""
+
+    ending: str | None
+    """The ending to add; None for passing over what trails one."""
+    changes: tuple[Change, ...]
+    labels: int
+    """Labels on turns that are judged."""
+    agreed_before: int
+    agreed_after: int
+
+    @property
+    def mended(self) -> int:
+        """Turns that would no longer be 말투 어긋남."""
+        return sum(change.turns for change in self.changes if change.before == "말투 어긋남")
+
+    @property
+    def broken(self) -> int:
+        """Turns that would become it."""
+        return sum(change.turns for change in self.changes if change.after == "말투 어긋남")
+
+    def document(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "ending": self.ending,
+            "mended": self.mended,
+            "broken": self.broken,
+            "changes": [change._asdict() for change in self.changes],
+            "labels": self.labels,
+            "agreed_before": self.agreed_before,
+            "agreed_after": self.agreed_after,
+        }
+
+
+def candidates(replies: Iterable[str], settings: RuleSettings) -> list[str]:
+    """Ends of last words in these replies, most frequent first; of equally frequent ones the longer first."""
+    counts: Counter[str] = Counter()
+    for reply in replies:
+        found: set[str] = set()
+        for sentence in sentences(reply):
+            word = last_word(without_trailing(sentence) if settings.ignore_trailing else sentence) or ""
+            for length in range(1, min(LONGEST, len(word)) + 1):
+                if not HANGUL_FIRST <= word[-length] <= HANGUL_LAST:
+                    break
+                found.add(word[-length:])
+        counts.update(found)
+    return sorted(counts, key=lambda ending: (-counts[ending], -len(ending), ending))
+
+
+def propose(
+    connection: duckdb.DuckDBPyConnection, settings: RuleSettings, decisions: Sequence[Decision], most: int = 8
+) -> list[Proposal]:
+    """The endings that would mend most and break least, best first; then, where it would change something, trailing.
+
+    Of endings that end in one another, only the best is there. What was rejected is not proposed again.
+    """
+    rejected = {row.ending for row in in_force(decisions) if row.kind == "ending" and row.choice == "reject"}
+    replies = connection.execute(
+        f"""SELECT reply_text FROM ({_turns_sql(settings, settings)})
+            WHERE NOT polite_before AND rule = '존댓말' ORDER BY md5(turn_id), turn_id LIMIT {LOOKED_AT}"""
+    ).fetchall()
+    tried = [ending for ending in candidates((row[0] for row in replies), settings) if ending not in rejected][:TRIED]
+    found = [try_settings(connection, settings, adding(settings, ending), ending) for ending in tried]
+    found = [proposal for proposal in found if proposal.mended]
+    found.sort(key=lambda one: (one.broken - one.mended, one.broken, -len(one.ending or ""), one.ending or ""))
+    chosen: list[Proposal] = []
+    for proposal in found:
+        ending = proposal.ending or ""
+        if not any(ending.endswith(other.ending or "") or (other.ending or "").endswith(ending) for other in chosen):
+            chosen.append(proposal)
+    trailing = propose_trailing(connection, settings, decisions)
+    return [*chosen[:most], *([trailing] if trailing else [])]
+
+
+def propose_trailing(
+    connection: duckdb.DuckDBPyConnection, settings: RuleSettings, decisions: Sequence[Decision]
+) -> Proposal | None:
+    """What passing over what trails an ending would change; None where it is on, was rejected or changes nothing."""
+    rejected = any(row.kind == "trailing" and row.choice == "reject" for row in in_force(decisions))
+    if settings.ignore_trailing or rejected:
+        return None
+    try:
+        lenient = RuleSettings(endings=settings.endings, ignore_trailing=True)
+    except ValueError:
+        return None
+    proposal = try_settings(connection, settings, lenient, None)
+    return proposal if proposal.changes else None
+
+
+def adding(settings: RuleSettings, ending: str) -> RuleSettings:
+    """The settings with one ending more."""
+    return RuleSettings(endings=(*settings.endings, ending), ignore_trailing=settings.ignore_trailing)
+
+
+def try_settings(
+    connection: duckdb.DuckDBPyConnection, before: RuleSettings, after: RuleSettings, ending: str | None
+) -> Proposal:
+    """What would change if settings took the place of others that find fewer sentences polite.
+
+    More endings can only turn 반말 into 존댓말, and only 말투 어긋남 depends on that: a verdict that comes before it
+    stays, and without it the next one holds.
+    """
+    turned = f"SELECT * FROM ({_turns_sql(before, after)}) WHERE NOT polite_before AND polite_after"
+    judged = f"""
+        SELECT turn_id, reply_text, verdict AS before,
+               CASE WHEN verdict IN ('금지 소재 접촉', '세계관 밖 고유명사') THEN verdict
+                    WHEN coalesce(rule = '반말', false) OR coalesce(first_person <> person, false) THEN '말투 어긋남'
+                    WHEN recall_target IS NOT NULL THEN '앞 회차를 기억 못 함' ELSE '설정대로 말함' END AS after
+        FROM ({turned})"""
+    changes = connection.execute(
+        f"""SELECT before, after, count(*),
+                   list({{'turn_id': turn_id, 'reply': reply_text}} ORDER BY length(turn_id), turn_id)[1:{EXAMPLES}]
+            FROM ({judged}) WHERE before <> after GROUP BY before, after ORDER BY count(*) DESC, before, after"""
+    ).fetchall()
+    [(labels, agreed_before, agreed_after)] = connection.execute(
+        f"""SELECT count(*), count(*) FILTER (label.verdict = verdict.verdict),
+                   count(*) FILTER (label.verdict = coalesce(judged.after, verdict.verdict))
+            FROM gold_label AS label JOIN verdict USING (turn_id) LEFT JOIN ({judged}) AS judged USING (turn_id)"""
+    ).fetchall()
+    return Proposal(
+        ending=ending,
+        changes=tuple(
+            Change(old, new, turns, tuple((row["turn_id"], row["reply"]) for row in examples))
+            for old, new, turns, examples in changes
+        ),
+        labels=labels,
+        agreed_before=agreed_before,
+        agreed_after=agreed_after,
+    )
+
+
+def _turns_sql(before: RuleSettings, after: RuleSettings) -> str:
+    """Judged turns whose reply has a speech level, with whether it is polite by either settings."""
+    ends = regex_class(SENTENCE_ENDS)
+    polite = (f"regexp_matches(reply_text, '{polite_pattern(some)}(?:[{ends}]|\\z)')" for some in (before, after))
+    polite_before, polite_after = polite
+    return f"""
+        SELECT verdict.turn_id, verdict.verdict, recall_target, turn.reply_text, turn.first_person,
+               card.honorific_rule AS rule, card.first_person AS person,
+               {polite_before} AS polite_before, {polite_after} AS polite_after
+        FROM verdict JOIN chat_turn AS turn USING (turn_id)
+        JOIN character_card AS card ON card.character_id = verdict.character_id
+        WHERE turn.reply_text IS NOT NULL AND {hangul_sql("turn.reply_text")}"""

@@ -1,0 +1,197 @@
+"""Tasks out and decisions back in: CSV, JSONL and Label Studio. What is skipped or cancelled is no decision.
+
+A task carries all that a decision on it needs, so that its ids survive any tool that gives its fields back.
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from wh_judge.errors import UserError
+from wh_judge.readers import Columns, read_records
+from wh_judge.review.book import reason
+from wh_judge.review.decisions import Draft
+from wh_judge.review.queues import Task
+
+KEYS = ("task_id", "queue", "kind", "turn_id", "character_id", "name", "term", "topic")
+"""What comes back as it went out."""
+
+ANSWERS = ("choice", "by", "why", "ending")
+"""What people fill in; `ending` is one that a reply that mixes speech levels makes them want to add."""
+
+SUFFIXES = (".csv", ".jsonl", ".json")
+"""By name: a table, an object a line, and tasks for Label Studio."""
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
+
+def rows_of(tasks: Sequence[Task]) -> list[dict[str, Any]]:
+    """Tasks as flat rows: keys, choices, what a person needs, and empty cells for the answer."""
+    rows = []
+    for task in tasks:
+        row: dict[str, Any] = {name: getattr(task, name) for name in KEYS}
+        row["choices"] = " / ".join(task.choices)
+        rows.append(row | task.data | {"decided": task.decided} | dict.fromkeys(ANSWERS))
+    return rows
+
+
+def write_tasks(tasks: Sequence[Task], path: Path) -> None:
+    """Write tasks, by suffix; for Label Studio its labelling configuration beside them, as .xml.
+
+    Raises:
+        UserError: the suffix is none of these, or the file cannot be written.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise UserError(f"{path}: write to a name that ends in {', '.join(SUFFIXES)} (Label Studio)")
+    rows = rows_of(tasks)
+    try:
+        if suffix == ".csv":
+            # With a byte order mark, so that spreadsheets read the Hangul.
+            path.write_text(_csv(rows), encoding="utf-8-sig", newline="")
+        elif suffix == ".jsonl":
+            path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+        else:
+            path.write_text(json.dumps(label_studio_tasks(tasks), ensure_ascii=False, indent=1), encoding="utf-8")
+            path.with_suffix(".xml").write_text(label_studio_config(tasks), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    columns = list(dict.fromkeys(name for row in rows for name in row)) or [*KEYS, *ANSWERS]
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_cell(row.get(column)) for column in columns])
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula; `_from_cell` takes the mark away again."""
+    if isinstance(value, list | dict | tuple):
+        value = json.dumps(value, ensure_ascii=False)
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+
+
+def _from_cell(value: Any) -> Any:
+    return value[1:] if isinstance(value, str) and value.startswith("'") and _FORMULA.match(value) else value
+
+
+def label_studio_tasks(tasks: Sequence[Task]) -> list[dict[str, Any]]:
+    """Tasks as Label Studio imports them; every cell is a text, since its tags show texts."""
+    documents = []
+    for row in rows_of(tasks):
+        texts = {
+            name: cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)
+            for name, cell in row.items()
+            if cell is not None and name not in ANSWERS
+        }
+        documents.append({"data": texts | {"shown": _shown(row)}})
+    return documents
+
+
+def _shown(row: Mapping[str, Any]) -> str:
+    """What a person reads, as one text."""
+    hidden = {*KEYS, *ANSWERS, "choices", "decided"}
+    lines = [f"{name}: {row[name]}" for name in ("name", "term", "topic", "turn_id") if row.get(name)]
+    for name, cell in row.items():
+        if name not in hidden and cell is not None:
+            lines.append(f"{name}: {cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)}")
+    return "\n".join(lines)
+
+
+def label_studio_config(tasks: Sequence[Task]) -> str:
+    """The labelling configuration for these tasks."""
+    choices = list(dict.fromkeys(choice for task in tasks for choice in task.choices))
+    lines = [f'    <Choice value="{escape(choice)}"/>' for choice in choices]
+    return "\n".join(
+        [
+            "<View>",
+            '  <Text name="shown" value="$shown"/>',
+            '  <Choices name="choice" toName="shown" choice="single">',
+            *lines,
+            "  </Choices>",
+            '  <TextArea name="why" toName="shown" placeholder="why" maxSubmissions="1"/>',
+            '  <TextArea name="ending" toName="shown" placeholder="ending to add" maxSubmissions="1"/>',
+            "</View>",
+            "",
+        ]
+    )
+
+
+def read_drafts(path: Path, by: str | None = None) -> list[Draft]:
+    """The decisions in a file of tasks that people worked on; rows without a choice are none.
+
+    Args:
+        path: CSV, JSONL, or an export of Label Studio as JSON.
+        by: who decided, where the file does not say it.
+
+    Raises:
+        UserError: a row cannot be read or is no decision; then none is taken.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise UserError(f"{path}: is none of {', '.join(SUFFIXES)}; rename it or convert it")
+    drafts: list[Draft] = []
+    columns = Columns(frozenset(), frozenset(), frozenset(), frozenset())
+    for record in read_records(path, columns):
+        where = f"{path}:{record.line}" if record.line else str(path)
+        if record.value is None:
+            raise UserError(f"{where}: {record.reason}")
+        for row in _answers(record.value, path.suffix.lower()):
+            drafts += _drafts(row, by, where)
+    return drafts
+
+
+def _answers(value: dict[str, Any], suffix: str) -> Iterator[dict[str, Any]]:
+    """The answers in one record: one, or for Label Studio one per annotation."""
+    if suffix != ".json" or "data" not in value:
+        yield {name: _from_cell(cell) for name, cell in value.items()} if suffix == ".csv" else value
+        return
+    keys = value["data"] if isinstance(value["data"], dict) else {}
+    annotations = value.get("annotations")
+    for annotation in annotations if isinstance(annotations, list) else []:
+        if not isinstance(annotation, dict) or annotation.get("was_cancelled"):
+            continue
+        answer = {name: keys.get(name) for name in KEYS} | {"by": _annotator(annotation.get("completed_by"))}
+        for result in annotation.get("result") or []:
+            found = result.get("value") if isinstance(result, dict) else None
+            texts = (found.get("choices") or found.get("text") or []) if isinstance(found, dict) else []
+            texts = [texts] if isinstance(texts, str) else texts
+            if texts and result.get("from_name") in ANSWERS:
+                answer[result["from_name"]] = str(texts[0])
+        yield answer
+
+
+def _annotator(completed_by: Any) -> str | None:
+    if isinstance(completed_by, dict):
+        return str(completed_by.get("email") or f"annotator {completed_by.get('id')}")
+    return None if completed_by is None else f"annotator {completed_by}"
+
+
+def _drafts(row: Mapping[str, Any], by: str | None, where: str) -> Iterator[Draft]:
+    choice, ending = row.get("choice"), row.get("ending")
+    if not choice and not ending:
+        return
+    who = row.get("by") or by
+    if not who:
+        raise UserError(f"{where}: does not say who decided; fill in the column by, or give --by")
+    common = {"by": who, "why": row.get("why") or None}
+    try:
+        if choice:
+            keys = {name: row.get(name) or None for name in ("turn_id", "character_id", "name", "term", "topic")}
+            yield Draft.model_validate({"kind": row.get("kind"), "choice": choice} | keys | common)
+        if ending:
+            yield Draft.model_validate(
+                {"kind": "ending", "choice": "add", "ending": ending, "turn_id": row.get("turn_id")} | common
+            )
+    except ValidationError as error:
+        raise UserError(f"{where}: is no decision: {reason(error)}") from None

@@ -1,0 +1,228 @@
+"""What people look at each week, drawn so that the same week always gives the same draw.
+
+The functions read a warehouse or a published snapshot: both have `verdict`, `chat_turn` and `character_card`. What was
+decided since a snapshot was made is taken from the book.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import duckdb
+
+from wh_judge.errors import UserError
+from wh_judge.review.decisions import Decision, in_force
+from wh_judge.review.names import closest_names
+from wh_judge.rules import RuleSettings
+from wh_judge.rules.speech import polite_pattern
+from wh_judge.text import HANGUL_FIRST, HANGUL_LAST, SENTENCE_ENDS, regex_class
+
+Queue = Literal["forbidden", "names", "speech"]
+QUEUES: tuple[Queue, ...] = get_args(Queue)
+
+DRAWN = 20
+"""Turns of a weekly draw."""
+
+TURNS_SHOWN = 5
+"""Turns that a name is shown with."""
+
+_WEEK = re.compile(r"(\d{4})-W(\d{2})")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One thing to look at. Its id says all that a decision on it needs, so that it survives any tool."""
+
+    task_id: str
+    queue: Queue
+    kind: str
+    """The kind of decision that it asks for."""
+    choices: tuple[str, ...]
+    turn_id: str | None = None
+    character_id: str | None = None
+    name: str | None = None
+    term: str | None = None
+    topic: str | None = None
+    data: dict[str, Any] = field(default_factory=dict)
+    """What a person needs in order to decide."""
+    decided: str | None = None
+    """The choice that is in force, by anybody."""
+
+
+def week_of(day: dt.date) -> str:
+    """The ISO week of a day, such as 2026-W36."""
+    year, week, _ = day.isocalendar()
+    return f"{year}-W{week:02}"
+
+
+def days_of(week: str) -> tuple[dt.date, dt.date]:
+    """Monday and Sunday of an ISO week.
+
+    Raises:
+        UserError: it is none.
+    """
+    found = _WEEK.fullmatch(week)
+    try:
+        if found is None:
+            raise ValueError
+        monday = dt.date.fromisocalendar(int(found[1]), int(found[2]), 1)
+    except ValueError:
+        raise UserError(f"{week}: is no week; write it like 2026-W36") from None
+    return monday, monday + dt.timedelta(days=6)
+
+
+def newest_week(connection: duckdb.DuckDBPyConnection) -> str:
+    """The week of the newest day that has verdicts.
+
+    Raises:
+        UserError: there are none.
+    """
+    [(day,)] = connection.execute("SELECT max(day) FROM verdict").fetchall()
+    if day is None:
+        raise UserError("no verdicts yet; run wh-judge run first")
+    return week_of(day)
+
+
+def draw(
+    connection: duckdb.DuckDBPyConnection,
+    queue: Queue,
+    week: str,
+    settings: RuleSettings,
+    decisions: Sequence[Decision],
+) -> list[Task]:
+    """The tasks of a queue in a week, those that are decided included.
+
+    `forbidden` and `speech` are `DRAWN` turns of the week, in the order of a hash of week and turn, so that a draw does
+    not depend on when it is made. `names` are all off-canon names up to the end of the week on which nobody decided,
+    most frequent first.
+    """
+    first, last = days_of(week)
+    if queue == "forbidden":
+        return _forbidden(connection, week, first, last, decisions)
+    if queue == "names":
+        return _names(connection, week, last, decisions)
+    return _speech(connection, week, first, last, settings, decisions)
+
+
+def _drawn(week: str, queue: Queue) -> str:
+    """The order of a draw."""
+    return f"md5('{week} {queue} ' || turn_id), turn_id"
+
+
+def _forbidden(
+    connection: duckdb.DuckDBPyConnection, week: str, first: dt.date, last: dt.date, decisions: Sequence[Decision]
+) -> list[Task]:
+    rows = connection.execute(
+        f"""SELECT turn_id, verdict.character_id, name, touched_term, touched_topic, user_message, reply_text,
+                   verdict.model_id, verdict.day::VARCHAR
+            FROM verdict JOIN chat_turn USING (turn_id)
+            LEFT JOIN character_card AS card ON card.character_id = verdict.character_id
+            WHERE verdict = '금지 소재 접촉' AND verdict.day BETWEEN ? AND ? ORDER BY {_drawn(week, "forbidden")}
+            LIMIT ?""",
+        [first, last, DRAWN],
+    ).fetchall()
+    decided = {(row.turn_id, row.term, row.topic): row.choice for row in in_force(decisions) if row.kind == "hit"}
+    names = ("character_name", "user_message", "reply_text", "model_id", "day")
+    return [
+        Task(
+            task_id=f"{week}/forbidden/{turn_id}",
+            queue="forbidden",
+            kind="hit",
+            choices=("harmful", "harmless"),
+            turn_id=turn_id,
+            character_id=character_id,
+            term=term,
+            topic=topic,
+            data=dict(zip(names, (name, *rest), strict=True)),
+            decided=decided.get((turn_id, term, topic)),
+        )
+        for turn_id, character_id, name, term, topic, *rest in rows
+    ]
+
+
+def _names(
+    connection: duckdb.DuckDBPyConnection, week: str, last: dt.date, decisions: Sequence[Decision]
+) -> list[Task]:
+    rows = connection.execute(
+        """SELECT found.character_id, card.name, found.name, count(*),
+                  list({'turn_id': turn_id, 'reply_text': reply_text} ORDER BY length(turn_id), turn_id)[1:?],
+                  any_value(card.canon_entities)
+           FROM (SELECT turn_id, character_id, unnest(off_canon_entities) AS name FROM verdict WHERE day <= ?) AS found
+           JOIN chat_turn USING (turn_id) JOIN character_card AS card ON card.character_id = found.character_id
+           GROUP BY ALL ORDER BY count(*) DESC, found.character_id, found.name""",
+        [TURNS_SHOWN, last],
+    ).fetchall()
+    decided = {(row.character_id, row.name) for row in in_force(decisions) if row.kind == "name"}
+    return [
+        Task(
+            task_id=f"{week}/names/{character_id}/{name}",
+            queue="names",
+            kind="name",
+            choices=("add", "block"),
+            character_id=character_id,
+            name=name,
+            data={
+                "character_name": character_name,
+                "count": count,
+                "turns": turns,
+                "closest": [close._asdict() for close in closest_names(name, canon)],
+            },
+        )
+        for character_id, character_name, name, count, turns, canon in rows
+        if (character_id, name) not in decided
+    ]
+
+
+def _speech(
+    connection: duckdb.DuckDBPyConnection,
+    week: str,
+    first: dt.date,
+    last: dt.date,
+    settings: RuleSettings,
+    decisions: Sequence[Decision],
+) -> list[Task]:
+    rows = connection.execute(
+        f"""SELECT turn_id, turn.character_id, card.name, card.honorific_rule, turn.user_message, turn.reply_text,
+                   turn.model_id, turn.day::VARCHAR,
+                   len(list_filter(pieces, lambda x: {polite_sql("x", settings)})), len(pieces)
+            FROM (SELECT *, list_filter(string_split_regex(reply_text, '[{regex_class(SENTENCE_ENDS)}]'),
+                                        lambda x: {hangul_sql("x")}) AS pieces
+                  FROM chat_turn WHERE day BETWEEN ? AND ? AND reply_text IS NOT NULL) AS turn
+            SEMI JOIN verdict USING (turn_id)
+            JOIN character_card AS card ON card.character_id = turn.character_id
+            WHERE len(list_filter(pieces, lambda x: {polite_sql("x", settings)})) BETWEEN 1 AND len(pieces) - 1
+            ORDER BY {_drawn(week, "speech")} LIMIT ?""",
+        [first, last, DRAWN],
+    ).fetchall()
+    decided = {row.turn_id: row.choice for row in in_force(decisions) if row.kind == "speech"}
+    names = ("character_name", "honorific_rule", "user_message", "reply_text", "model_id", "day", "polite", "sentences")
+    return [
+        Task(
+            task_id=f"{week}/speech/{turn_id}",
+            queue="speech",
+            kind="speech",
+            choices=("반말", "존댓말", "섞임"),
+            turn_id=turn_id,
+            character_id=character_id,
+            data=dict(zip(names, rest, strict=True)),
+            decided=decided.get(turn_id),
+        )
+        for turn_id, character_id, *rest in rows
+    ]
+
+
+def hangul_sql(sentence: str) -> str:
+    """Whether a text has a syllable of Hangul, without the kernel's macros: a snapshot is open for reading only."""
+    return f"regexp_matches({sentence}, '[{HANGUL_FIRST}-{HANGUL_LAST}]')"
+
+
+def polite_sql(sentence: str, settings: RuleSettings) -> str:
+    """Whether a sentence ends politely: the form of the kernel, for one sentence."""
+    return f"regexp_matches({sentence}, '{polite_pattern(settings)}\\z')"
+
+
+def open_tasks(tasks: Iterable[Task]) -> list[Task]:
+    """The tasks on which nobody has decided."""
+    return [task for task in tasks if task.decided is None]

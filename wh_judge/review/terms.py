@@ -1,0 +1,79 @@
+"""How often a lexicon term was right, of the hits that people read: worst first, with what could be done about it."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import duckdb
+
+from wh_judge.review.decisions import Decision, in_force
+
+MOST_AROUND = 4
+"""Characters before and after a term that its surroundings show."""
+
+
+class TermPrecision(NamedTuple):
+    """A lexicon row, and what people said of its hits."""
+
+    term: str
+    topic: str
+    harmful: int
+    harmless: int
+    precision: float
+    """Harmful of those that were read."""
+    hits: int
+    """Turns that are judged 금지 소재 접촉 by this row now."""
+    proposal: str
+    """`drop` where no hit was harmful, `narrow` where some were harmless, else `keep`."""
+    around: tuple[str, ...]
+    """Where the harmless hits stood: what a narrower term must not match."""
+
+
+def term_precision(connection: duckdb.DuckDBPyConnection, decisions: Iterable[Decision]) -> list[TermPrecision]:
+    """Precision by term, worst first; of equal ones, the one with more hits first.
+
+    Args:
+        connection: a warehouse or a snapshot.
+        decisions: all of them.
+    """
+    counts: dict[tuple[str, str], list[int]] = {}
+    harmless_turns: dict[tuple[str, str], list[str]] = {}
+    for row in in_force(decisions):
+        if row.kind == "hit":
+            key = (row.term or "", row.topic or "")
+            counts.setdefault(key, [0, 0])[row.choice == "harmless"] += 1
+            if row.choice == "harmless":
+                harmless_turns.setdefault(key, []).append(row.turn_id or "")
+    hits: dict[tuple[str, str], int] = {
+        (term, topic): count
+        for term, topic, count in connection.execute(
+            """SELECT touched_term, touched_topic, count(*) FROM verdict
+               WHERE verdict = '금지 소재 접촉' GROUP BY ALL"""
+        ).fetchall()
+    }
+    found = [
+        TermPrecision(
+            term=term,
+            topic=topic,
+            harmful=harmful,
+            harmless=harmless,
+            precision=harmful / (harmful + harmless),
+            hits=hits.get((term, topic), 0),
+            proposal="drop" if not harmful else "narrow" if harmless else "keep",
+            around=_around(connection, term, harmless_turns.get((term, topic), ())),
+        )
+        for (term, topic), (harmful, harmless) in counts.items()
+    ]
+    return sorted(found, key=lambda row: (row.precision, -row.hits, row.term, row.topic))
+
+
+def _around(connection: duckdb.DuckDBPyConnection, term: str, turn_ids: Sequence[str]) -> tuple[str, ...]:
+    rows = connection.execute(
+        """SELECT reply_text FROM chat_turn WHERE list_contains(?::VARCHAR[], turn_id) AND contains(reply_text, ?)
+           ORDER BY length(turn_id), turn_id""",
+        [list(turn_ids), term],
+    ).fetchall()
+    texts = []
+    for (reply,) in rows:
+        place = reply.index(term)
+        texts.append(reply[max(0, place - MOST_AROUND) : place + len(term) + MOST_AROUND])
+    return tuple(dict.fromkeys(texts))

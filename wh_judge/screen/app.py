@@ -1,0 +1,146 @@
+"""The application: addresses and what answers them."""
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from pathlib import Path
+
+import duckdb
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from wh_judge import __version__
+from wh_judge.errors import UserError
+from wh_judge.screen import (
+    arena,
+    changes,
+    evaluations,
+    export,
+    profiles,
+    static_pages,
+    trees,
+    turns,
+    upload_pages,
+    verdicts,
+)
+from wh_judge.screen.errors import PageError, error_response
+from wh_judge.screen.guard import Access, Guard
+from wh_judge.screen.snapshots import Snapshot, SnapshotError, Snapshots
+from wh_judge.settings import Settings
+
+_LOG = logging.getLogger(__name__)
+
+Page = Callable[[Request, Snapshot], Response]
+
+
+class _Guarded(Starlette):
+    """The guard stands before all else, so that the answer to a failure has its headers, too."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        return Guard(super().build_middleware_stack(), self.state.access)
+
+
+@asynccontextmanager
+async def _serving(app: Starlette) -> AsyncIterator[None]:
+    yield
+    app.state.snapshots.close()
+
+
+def create_app(settings: Settings, access: Access | None = None) -> Starlette:
+    """The screen over the snapshots of a data folder."""
+    app = _Guarded(
+        routes=[
+            Route("/", static_pages.home),
+            Route("/verdicts", _reading(verdicts.page)),
+            Route("/verdicts.{suffix}", export.page),
+            Route("/turn", _reading(turns.turn_page)),
+            Route("/turn.json", _reading(turns.turn_document)),
+            Route("/tree", _reading(trees.tree_page)),
+            Route("/tree.json", _reading(trees.tree_document)),
+            Route("/session", _reading(turns.session_page)),
+            Route("/prompt", _reading(turns.prompt_page)),
+            Route("/grading", _reading(evaluations.grading_page)),
+            Route("/checks", _reading(evaluations.checks_page)),
+            Route("/models", _reading(evaluations.models_page)),
+            Route("/profiles", _reading(profiles.page)),
+            Route("/arena", arena.arena_page),
+            Route("/arena", arena.vote_page, methods=["POST"]),
+            Route("/ratings", _reading(arena.ratings_page)),
+            Route("/changes", _reading(changes.page)),
+            Route("/notes", _reading(static_pages.notes)),
+            Route("/example", _reading(static_pages.example)),
+            Route("/upload", upload_pages.form_page),
+            Route("/upload", upload_pages.receive_page, methods=["POST"]),
+            Route("/upload/{sha256}", upload_pages.status_page),
+            Route("/upload/{sha256}/send", upload_pages.send_page, methods=["POST"]),
+            Mount("/static", StaticFiles(directory=str(files("wh_judge.screen") / "static"))),
+        ],
+        lifespan=_serving,
+        exception_handlers={
+            PageError: _page_error,
+            UserError: _user_error,
+            HTTPException: _http_error,
+            SnapshotError: _snapshot_error,
+            duckdb.Error: _snapshot_error,
+            Exception: _any_error,
+        },
+    )
+    app.state.access = access or Access()
+    app.state.settings = settings
+    app.state.offers = arena.Offers()
+    app.state.snapshots = Snapshots(Path(settings.published))
+    return app
+
+
+def _reading(page: Page) -> Callable[[Request], Response]:
+    """A page over one snapshot. A browser that has it of the same snapshot is told so instead."""
+
+    def respond(request: Request) -> Response:
+        with request.app.state.snapshots.read() as snapshot:
+            if snapshot is None:
+                return static_pages.nothing_published(request)
+            tag = f'"{snapshot.id}-{__version__}"'
+            known = request.headers.get("if-none-match", "").split(",")
+            if tag in [one.strip().removeprefix("W/") for one in known]:
+                return PlainTextResponse(status_code=304, headers={"ETag": tag})
+            response = page(request, snapshot)
+            response.headers["ETag"] = tag
+            response.headers["Cache-Control"] = "private, no-cache"
+            return response
+
+    return respond
+
+
+def _page_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, PageError)
+    return error_response(request.scope, error.status, error.what, error.remedy)
+
+
+def _user_error(request: Request, error: Exception) -> Response:
+    return error_response(request.scope, 400, str(error), "주소를 고치거나 목록에서 다시 고르세요.")
+
+
+def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        return error_response(request.scope, 404, "이런 쪽은 없습니다.", "위의 메뉴에서 고르세요.")
+    what = {405: "이 주소는 이 방법으로 부를 수 없습니다."}.get(error.status_code, str(error.detail))
+    return error_response(request.scope, error.status_code, what, "앞 쪽으로 돌아가 다시 해 보세요.")
+
+
+def _snapshot_error(request: Request, error: Exception) -> Response:
+    _LOG.error("the published snapshot cannot be read: %s", error)
+    what = "공개된 판정을 읽지 못했습니다. 다른 판의 wh-judge가 만들었거나 파일이 상했습니다."
+    remedy = "data/published/ 안의 스냅샷을 지우고 `wh-judge run`으로 다시 공개하세요."
+    return error_response(request.scope, 503, what, remedy)
+
+
+def _any_error(request: Request, _error: Exception) -> Response:
+    what = "화면이 이 요청을 처리하지 못했습니다."
+    return error_response(request.scope, 500, what, "`wh-judge screen`을 띄운 창에 까닭이 적혀 있습니다.")

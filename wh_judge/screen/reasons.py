@@ -1,0 +1,130 @@
+"""The reasons of problems, and why nothing could be compared, in Korean.
+
+Inside the program and on the command line they are English; people here are not. What no pattern knows is shown as it
+is: better English than nothing.
+"""
+
+import re
+from collections.abc import Iterator
+
+_CLAUSES: tuple[tuple[str, str], ...] = (
+    (r"is missing", "이(가) 없습니다"),
+    (r"is null", "이(가) null입니다"),
+    (r"is blank", "이(가) 비어 있습니다"),
+    (r"is empty", "이(가) 비어 있습니다"),
+    (r"is no text", "이(가) 글이 아닙니다"),
+    (r"is no list", "이(가) 목록이 아닙니다"),
+    (r"is no object", "이(가) 객체가 아닙니다"),
+    (r"is neither true nor false", "이(가) true도 false도 아닙니다"),
+    (r"is longer than (\d+) characters", "이(가) {1}자보다 깁니다"),
+    (r"is no ISO 8601 date and time, such as (\S+)", "이(가) ISO 8601 날짜와 시각이 아닙니다. {1}처럼 쓰세요"),
+    (r"is no date and time", "이(가) 날짜와 시각이 아닙니다"),
+    (r"has no offset; write it out, such as (\S+)", "에 시간대가 없습니다. {1}처럼 붙이세요"),
+    (r"lies outside the years (\d+) to (\d+)", "이(가) {1}년에서 {2}년 사이가 아닙니다"),
+    (r"is not (.+?)", "이(가) {1} 가운데 하나가 아닙니다"),
+    (r"holds no JSON list: (.+?)", "에 JSON 목록이 없습니다: {1}"),
+)
+"""After the name of a column, before the value that was given."""
+
+_WHOLE: tuple[tuple[str, str], ...] = (
+    (r"no card for character (.+)", "캐릭터 {1}의 카드가 없습니다"),
+    (r"not answered by (.+)", "{1} 모델이 답하지 않았습니다"),
+    (r"an answer was not judged", "판정하지 못한 답장이 있습니다"),
+    (r"no model is compared", "견줄 모델이 없습니다"),
+    (r"fewer than two models", "모델이 둘보다 적습니다"),
+    (r"no prompts", "함께 답한 프롬프트가 없습니다"),
+    (
+        r"(\d+) of (\d+) votes are synthetic: a program drew them, no person gave them",
+        "{2}표 가운데 {1}표는 지어낸 표입니다. 프로그램이 뽑았고 사람이 준 것이 아닙니다.",
+    ),
+    (
+        r"(\d+) of (\d+) votes are synthetic: agreement with them is not agreement with people",
+        "{2}표 가운데 {1}표는 지어낸 표라, 거기에 맞는다고 사람과 맞는 것은 아닙니다.",
+    ),
+    (
+        r"(\d+) models can be ordered in only (\d+) ways?, .+",
+        "모델이 {1}개면 순서가 {2}가지뿐이라, 상관 없는 두 순서도 우연히 같을 수 있습니다. 상관은 단서로만 보세요.",
+    ),
+    (r"rules", "규칙"),
+    (r"rules, kept or not", "규칙(지켰는지만)"),
+    (r"no discordant pair", "모델마다 갈린 프롬프트가 없습니다"),
+    (r"(\S+) has no column '(.+)'; it is ignored in the whole file", "{1}에는 {2} 칸이 없어 파일 전체에서 무시합니다"),
+    (r"(\S+(?: \S+)?) (.+) stands already in (.+)", "{1} {2}은(는) {3}에 이미 있습니다"),
+    (r"turn_id (.+) is replaced by the row in (.+)", "turn_id {1}은(는) {2}의 줄로 바뀌었습니다"),
+    (r"holds half of a surrogate pair, which is no text", "글자가 될 수 없는 반쪽짜리 대리 코드가 있습니다"),
+    (r"holds no row", "읽을 수 있는 줄이 없습니다"),
+    (r"is no JSON object", "JSON 객체가 아닙니다"),
+    (r"is no JSON from here on, perhaps cut off: (.+)", "여기서부터 JSON이 아닙니다. 잘렸을 수 있습니다 ({1})"),
+    (
+        r"is no JSON: (.+); the file ends in it and may be cut off",
+        "JSON이 아닙니다 ({1}). 파일이 여기서 끝나니 잘렸을 수 있습니다",
+    ),
+    (r"is no JSON: (.+)", "JSON이 아닙니다 ({1})"),
+    (
+        r"stands behind the end of the JSON; for one object a line, name the file \.jsonl",
+        "JSON이 끝난 뒤에 있습니다. 한 줄에 객체 하나라면 파일 이름을 .jsonl로 하세요",
+    ),
+    (
+        r"is not UTF-8 \(byte (\d+) of the line\); save it as UTF-8",
+        "UTF-8이 아닙니다(줄의 {1}번째 바이트). UTF-8로 저장하세요",
+    ),
+    (r"is not UTF-8; save the file as UTF-8", "UTF-8이 아닙니다. 파일을 UTF-8로 저장하세요"),
+    (r"is UTF-16; save it as UTF-8", "UTF-16입니다. UTF-8로 저장하세요"),
+    (r"holds text that is not UTF-8", "UTF-8이 아닌 글이 있습니다"),
+    (r"holds a value that cannot be read \((.+)\)", "읽을 수 없는 값이 있습니다 ({1})"),
+    (r"has a header that names (.+) twice", "머리글에 {1}이(가) 두 번 나옵니다"),
+    (r"has a header that lacks (.+)", "머리글에 {1}이(가) 없습니다"),
+    (
+        r"is a folder behind a link, which is not followed; give that folder itself",
+        "따라가지 않는 링크 뒤의 폴더입니다",
+    ),
+    (r"is none of (.+); rename it or convert it", "{1} 가운데 하나가 아닙니다. 이름이나 형식을 바꾸세요"),
+    (r"is no regular file", "보통 파일이 아닙니다"),
+    (r"has (\d+) cells where the header has (\d+)", "칸이 {1}개인데 머리글은 {2}개입니다"),
+    (
+        r"is no CSV: (.+); a quotation mark may be missing, or the file be cut off",
+        "CSV가 아닙니다 ({1}). 따옴표가 빠졌거나 파일이 잘렸을 수 있습니다",
+    ),
+    (r"is no CSV: (.+)", "CSV가 아닙니다 ({1})"),
+    (
+        r"cannot be read after row (\d+); it may be cut off \((.+)\)",
+        "{1}번째 줄 뒤로 읽을 수 없습니다. 잘렸을 수 있습니다 ({2})",
+    ),
+    (r"is no Parquet file; it may be cut off \((.+)\)", "Parquet 파일이 아닙니다. 잘렸을 수 있습니다 ({1})"),
+    (r"cannot be read: (.+)", "읽을 수 없습니다: {1}"),
+    (r"names (.+) twice", "{1}이(가) 두 번 나옵니다"),
+)
+
+_COLUMN = r"(?P<column>[a-z_]+(?:\[\d+\])?(?:\.[a-z_]+)?)"
+_VALUE = r"""(?P<value> \((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\))?(?:; |$)"""
+_PATTERNS = [(re.compile(pattern, re.DOTALL), korean) for pattern, korean in _WHOLE]
+_OF_A_COLUMN = [(re.compile(f"{_COLUMN} {pattern}{_VALUE}", re.DOTALL), korean) for pattern, korean in _CLAUSES]
+
+
+def korean(reason: str) -> str:
+    """A reason in Korean, with what it quotes as it was."""
+    for pattern, sentence in _PATTERNS:
+        if found := pattern.fullmatch(reason):
+            return _filled(sentence, found)
+    return "; ".join(_clauses(reason))
+
+
+def _clauses(reason: str) -> Iterator[str]:
+    """What is wrong with each column of a row, one after the other."""
+    while reason:
+        matches = ((pattern.match(reason), clause) for pattern, clause in _OF_A_COLUMN)
+        found, clause = next(((match, clause) for match, clause in matches if match), (None, ""))
+        if found is None:
+            yield reason
+            return
+        yield f"{found['column']}{_filled(clause, found)}{found['value'] or ''}"
+        reason = reason[found.end() :]
+
+
+def _filled(sentence: str, found: re.Match[str]) -> str:
+    """The sentence with the unnamed groups in their places."""
+    named = set(found.re.groupindex.values())
+    groups = [text for place, text in enumerate(found.groups(), start=1) if place not in named]
+    for place, text in enumerate(groups, start=1):
+        sentence = sentence.replace(f"{{{place}}}", text or "", 1)
+    return sentence

@@ -1,0 +1,104 @@
+"""Templates, and what every page shows around its own part."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from wh_judge import __version__
+from wh_judge.screen import words
+from wh_judge.screen.filters import SKIPS, Filter
+from wh_judge.screen.listing import MOST_CHOICES, SHOWN_TEXT
+from wh_judge.screen.marks import marked, reply_spans, word_spans
+from wh_judge.screen.reasons import korean
+from wh_judge.screen.snapshots import Snapshot
+from wh_judge.store.versions import settings_of
+from wh_judge.validations import VALIDATIONS
+
+PAGES = (
+    ("/verdicts", "판정"),
+    ("/grading", "자가채점"),
+    ("/checks", "검증 항목"),
+    ("/models", "모델"),
+    ("/profiles", "역량"),
+    ("/arena", "투표"),
+    ("/ratings", "순위"),
+    ("/changes", "바뀐 판정"),
+    ("/notes", "검증 노트"),
+    ("/example", "예시 대화"),
+    ("/upload", "올리기"),
+)
+
+ENVIRONMENT = Environment(
+    loader=PackageLoader("wh_judge.screen"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+    lstrip_blocks=True,
+)  # fmt: skip
+ENVIRONMENT.globals |= {
+    "pages": PAGES,
+    "version": __version__,
+    "classes": words.CLASSES,
+    "kinds": words.KINDS,
+    "shown_text": SHOWN_TEXT,
+    "most_choices": MOST_CHOICES,
+}
+ENVIRONMENT.filters["korean"] = korean
+ENVIRONMENT.filters |= {
+    name: getattr(words, name)
+    for name in ("visible", "breakable", "moment", "day", "number", "percent", "decimal", "p_value")
+} | {"query": lambda value: Filter(**value).query()}
+
+
+def render(request: Request, snapshot: Snapshot | None, template: str, **context: Any) -> HTMLResponse:
+    """A page: the template with its own context, the navigation, and the validations that are always in view."""
+    page = ENVIRONMENT.get_template(template).render(
+        path=request.url.path,
+        snapshot=snapshot,
+        checks=checks(snapshot) if snapshot else None,
+        **context,
+    )
+    return HTMLResponse(page)
+
+
+def checks(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """The validations in their order over all days; counts are None where one has not run."""
+
+    def compute() -> list[dict[str, Any]]:
+        rows = snapshot.rows(
+            """SELECT code, sum(looked_at)::BIGINT AS looked_at, sum(passed)::BIGINT AS passed,
+                      sum(failed)::BIGINT AS failed, sum(not_applicable)::BIGINT AS not_applicable
+               FROM validation GROUP BY code"""
+        )
+        found = {row["code"]: row for row in rows}
+        blank = dict.fromkeys(("looked_at", "passed", "failed", "not_applicable"))
+        return [
+            {"number": entry.number, "code": entry.code, "title": entry.title} | found.get(entry.code, blank)
+            for entry in VALIDATIONS
+        ]
+
+    return snapshot.cached("checks", compute)
+
+
+def shown(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A turn from a list or a page, with what decided marked in its texts and the skipped comparisons by name."""
+    row = {"verdict": None} | dict(record)
+    text = row["reply_text"] or ""
+    if row["verdict"]:
+        row["reply"] = marked(text, reply_spans(text, row, settings_of(row["settings_version"])))
+        row["skipped"] = [SKIPS[code] for code in row["notes"] if code in SKIPS]
+        row["group"] = row["verdict"]
+    else:
+        row["reply"], row["skipped"] = marked(text, []), []
+        row["reason"] = korean(row["reason"] or "")
+        row["group"] = "판정하지 못함"
+    message = row["user_message"] or ""
+    row["message"] = marked(message, word_spans(message, roles_asked(row), "role"))
+    row["kinds"] = sorted({piece.kind for piece in (*row["reply"], *row["message"]) if piece.kind})
+    return row
+
+
+def roles_asked(row: Mapping[str, Any]) -> list[str]:
+    """The role that the user asked for, where the verdict rests on it."""
+    cited = row.get("evidence") or []
+    return [str(cell["value"]) for cell in cited if cell["field"] == "entity_roles" and cell["value"]]

@@ -1,0 +1,94 @@
+"use strict";
+// Everything works without this file: it adds shortcuts, keeps the opened row in the address, and takes dropped files.
+
+const rows = () => [...document.querySelectorAll("details.row > summary, details.verdict > summary")];
+
+function move(step) {
+  const all = rows();
+  if (!all.length) return;
+  const here = all.indexOf(document.activeElement);
+  const next = here < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, here + step));
+  all[next].focus();
+  all[next].scrollIntoView({ block: "nearest" });
+}
+
+function current() {
+  return document.activeElement?.closest("details") ?? document.querySelector("details.row[open]");
+}
+
+const actions = {
+  j: () => move(1),
+  k: () => move(-1),
+  Enter: () => { const row = current(); if (row) row.open = !row.open; else move(1); },
+  Escape: () => {
+    const row = current();
+    if (row) { row.open = false; row.querySelector("summary").focus(); } else document.activeElement?.blur();
+  },
+  "/": () => document.getElementById("find")?.focus(),
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const typing = event.target.closest?.("input, select, textarea");
+  if (event.key === "Escape" && typing) { typing.blur(); return; }
+  // A summary, a link and a button answer to Enter by themselves.
+  if (typing || !(event.key in actions) || (event.key === "Enter" && event.target.closest?.("summary, a, button"))) return;
+  event.preventDefault();
+  actions[event.key]();
+});
+
+// Votes by their numbers.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, select, textarea")) return;
+  document.querySelector(`button[data-vote="${CSS.escape(event.key)}"]`)?.click();
+});
+
+const keys = document.querySelector(".keys");
+if (keys && (rows().length)) {
+  keys.hidden = false;
+  keys.addEventListener("pointerdown", (event) => event.preventDefault());
+  keys.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (button) actions[button.dataset.key]();
+  });
+}
+
+// What is not asked for does not stand in the address.
+for (const form of document.querySelectorAll("form.filters, form.find")) {
+  form.addEventListener("formdata", (event) => {
+    for (const [name, value] of [...event.formData]) if (!value) event.formData.delete(name);
+  });
+}
+
+// The row that was opened last is in the address, so that a link shows what its sender saw.
+document.addEventListener("toggle", (event) => {
+  const row = event.target;
+  if (!row.matches?.("details.row")) return;
+  const address = new URL(location.href);
+  if (row.open) address.searchParams.set("open", row.dataset.turn);
+  else if (address.searchParams.get("open") === row.dataset.turn) address.searchParams.delete("open");
+  history.replaceState(null, "", address);
+}, true);
+
+const drop = document.querySelector(".drop");
+if (drop) {
+  const file = drop.querySelector("input[type=file]");
+  for (const name of ["dragover", "dragleave", "drop"]) {
+    drop.addEventListener(name, (event) => {
+      event.preventDefault();
+      drop.classList.toggle("over", name === "dragover");
+      if (name === "drop" && event.dataTransfer.files.length) file.files = event.dataTransfer.files;
+    });
+  }
+}
+
+// A file that is too large is said to be so before it is sent.
+const upload = document.querySelector("form[data-limit]");
+if (upload) {
+  upload.addEventListener("submit", (event) => {
+    const [file] = upload.querySelector("input[type=file]").files;
+    const tooLarge = Boolean(file) && file.size > Number(upload.dataset.limit) * 1024 * 1024;
+    upload.querySelector("[data-too-large]").hidden = !tooLarge;
+    if (tooLarge) event.preventDefault();
+  });
+}

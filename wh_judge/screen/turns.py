@@ -1,0 +1,160 @@
+"""One turn, one conversation, and the replies of several models to one prompt."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from wh_judge.model import VERDICT_SCHEMA, verdict_document, verdict_from_record
+from wh_judge.screen.changes import told
+from wh_judge.screen.errors import PageError, check_page
+from wh_judge.screen.filters import read_page
+from wh_judge.screen.listing import SHOWN_EVIDENCE, SHOWN_TEXT, choices, turn_texts, verdict_columns
+from wh_judge.screen.render import render, shown
+from wh_judge.screen.snapshots import Snapshot
+from wh_judge.store.schema import names
+from wh_judge.text import nfc
+
+FULL_TEXT = 100_000
+"""Characters of a text that a turn's own page shows."""
+SESSION_ROWS = 50
+FULL_EVIDENCE = 1_000
+"""Rows of evidence that a turn's own page shows."""
+
+
+def judged(
+    snapshot: Snapshot,
+    source: str,
+    those: str,
+    values: dict[str, Any],
+    text: int = SHOWN_TEXT,
+    evidence: int = SHOWN_EVIDENCE,
+) -> list[dict[str, Any]]:
+    """Turns with their verdicts, in turn order.
+
+    Args:
+        snapshot: where to read.
+        source: a query of the turns, with all columns of `chat_turn`.
+        those: a condition that the same turns meet in `verdict` and `unjudged`, so that little is read there.
+        values: the parameters of both.
+        text: characters of a text that are read.
+        evidence: rows of evidence that are read.
+    """
+    rows = snapshot.rows(
+        f"""WITH turn AS MATERIALIZED ({source})
+            SELECT turn.turn_id, turn.session_id, turn.character_id, turn.model_id, turn.day, {turn_texts(text)},
+                   v.* EXCLUDE (turn_id, session_id, character_id, model_id, day), u.reason
+            FROM turn
+            LEFT JOIN (SELECT {verdict_columns(text, evidence)} FROM verdict WHERE {those}) AS v USING (turn_id)
+            LEFT JOIN (SELECT turn_id, reason FROM unjudged WHERE {those}) AS u USING (turn_id)
+            ORDER BY length(turn.turn_id), turn.turn_id""",
+        values,
+    )
+    return [shown(row) for row in rows]
+
+
+def turn_page(request: Request, snapshot: Snapshot) -> Response:
+    """All that is known of a turn: what was said, the verdict, its evidence, the card, and what changed."""
+    turn_id = asked(request)
+    of_turn = {"id": turn_id}
+    source, those = "SELECT * FROM chat_turn WHERE turn_id = $id", "turn_id = $id"
+    found = judged(snapshot, source, those, of_turn, FULL_TEXT, FULL_EVIDENCE)
+    if not found:
+        raise PageError(404, f"{turn_id}: 이런 회차는 없습니다.", "turn_id를 확인하거나 판정 목록에서 찾으세요.")
+    row = found[0]
+    near = snapshot.rows(
+        """SELECT unnest([before, after]) AS turn_id, unnest([-1, 1]) AS step FROM (
+               SELECT turn_id, lag(turn_id) OVER later AS before, lead(turn_id) OVER later AS after
+               FROM chat_turn WHERE session_id = $session WINDOW later AS (ORDER BY length(turn_id), turn_id))
+           WHERE turn_id = $id""",
+        of_turn | {"session": row["session_id"]},
+    )
+    cards = snapshot.rows("SELECT * FROM character_card WHERE character_id = $id", {"id": row["character_id"]})
+    return render(
+        request,
+        snapshot,
+        "turn.html",
+        row=row,
+        card=cards[0] if cards else None,
+        near={step["step"]: step["turn_id"] for step in near},
+        changes=[
+            told(change)
+            for change in snapshot.rows(
+                "SELECT * FROM verdict_change WHERE turn_id = $id ORDER BY changed_at DESC", of_turn
+            )
+        ],
+        versions=snapshot.rows(
+            """SELECT verdict, summary, run_id, written_at, until_run, until_at FROM verdict_history
+               WHERE turn_id = $id ORDER BY written_at DESC""",
+            of_turn,
+        ),
+        failed=snapshot.rows("SELECT code, reason, run_id FROM failed_row WHERE turn_id = $id ORDER BY code", of_turn),
+        labels=snapshot.rows("SELECT verdict, note FROM gold_label WHERE turn_id = $id", of_turn),
+        full_text=FULL_TEXT,
+    )
+
+
+def turn_document(request: Request, snapshot: Snapshot) -> Response:
+    """The verdict of a turn in the output schema."""
+    turn_id = asked(request)
+    found = snapshot.rows(f"SELECT {names(VERDICT_SCHEMA)} FROM verdict WHERE turn_id = $id", {"id": turn_id})
+    if not found:
+        raise PageError(404, f"{turn_id}: 이 회차에는 판정이 없습니다.", "turn_id를 확인하세요.")
+    return JSONResponse(verdict_document(verdict_from_record(found[0])))
+
+
+def session_page(request: Request, snapshot: Snapshot) -> Response:
+    """A conversation, with a verdict at each reply."""
+    session_id, number = asked(request), read_page(request.query_params)
+    of_session = {"id": session_id}
+    [facts] = snapshot.rows(
+        """SELECT count(*) AS turns, min(turn_at) AS first_at, max(turn_at) AS last_at,
+                  any_value(character_id) AS character_id
+           FROM chat_turn WHERE session_id = $id""",
+        of_session,
+    )
+    if not facts["turns"]:
+        raise PageError(404, f"{session_id}: 이런 대화는 없습니다.", "session_id를 확인하거나 판정 목록에서 찾으세요.")
+    pages = -(-facts["turns"] // SESSION_ROWS)
+    check_page(number, pages)
+    return render(
+        request,
+        snapshot,
+        "session.html",
+        session_id=session_id,
+        facts=facts,
+        rows=conversation(snapshot, session_id, number),
+        names_of=names_of(snapshot),
+        number=number,
+        last_page=pages,
+    )
+
+
+def conversation(snapshot: Snapshot, session_id: str, number: int = 1) -> list[dict[str, Any]]:
+    """A page of a conversation, with a verdict at each reply."""
+    source = f"""SELECT * FROM chat_turn WHERE session_id = $id ORDER BY length(turn_id), turn_id
+        LIMIT {SESSION_ROWS} OFFSET {(number - 1) * SESSION_ROWS}"""
+    return judged(snapshot, source, "session_id = $id", {"id": session_id})
+
+
+def names_of(snapshot: Snapshot) -> dict[str, str]:
+    """The names of the characters, by character_id."""
+    return {character["id"]: character["name"] for character in choices(snapshot)["characters"]}
+
+
+def prompt_page(request: Request, snapshot: Snapshot) -> Response:
+    """The replies to one prompt side by side."""
+    prompt_id = asked(request)
+    source = "SELECT * FROM chat_turn WHERE prompt_id = $id"
+    those = "turn_id IN (SELECT turn_id FROM turn)"
+    rows = judged(snapshot, source, those, {"id": prompt_id})
+    if not rows:
+        raise PageError(404, f"{prompt_id}: 이런 프롬프트는 없습니다.", "모델 쪽의 목록에서 고르세요.")
+    return render(request, snapshot, "prompt.html", prompt_id=prompt_id, rows=rows, names_of=names_of(snapshot))
+
+
+def asked(request: Request) -> str:
+    asked = nfc(request.query_params.get("id", ""))
+    if not asked:
+        raise PageError(400, "무엇을 볼지 주소에 없습니다.", "주소 끝에 ?id=… 를 붙이거나 목록에서 고르세요.")
+    return asked

@@ -1,0 +1,159 @@
+"""Uploading a file and following it to its verdicts."""
+
+from pathlib import Path
+from typing import Any, cast
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.types import Message
+
+from wh_judge.ingest import TableName
+from wh_judge.readers import READERS
+from wh_judge.screen.daemon import daemon_is_running
+from wh_judge.screen.errors import PageError
+from wh_judge.screen.filters import read_page
+from wh_judge.screen.render import render
+from wh_judge.screen.snapshots import Snapshot
+from wh_judge.screen.uploads import Report, find, listed, receive, rejection, send
+from wh_judge.settings import Settings
+
+TABLE_NAMES: dict[str, str] = {
+    "chat_turn": "회차 로그",
+    "character_card": "캐릭터 카드",
+    "topic_lexicon": "소재 사전",
+    "gold_label": "정답",
+}
+LISTED = 20
+PROBLEM_ROWS = 100
+CHUNK = 1 << 20
+
+
+def form_page(request: Request) -> Response:
+    """Where a file is chosen or dropped, with the uploads so far."""
+    settings: Settings = request.app.state.settings
+    with request.app.state.snapshots.read() as snapshot:
+        return render(
+            request,
+            snapshot,
+            "upload.html",
+            tables=TABLE_NAMES,
+            suffixes=list(READERS),
+            limit=settings.upload_limit_mb,
+            reports=listed(settings, LISTED),
+        )
+
+
+async def receive_page(request: Request) -> Response:
+    """Takes a file, checks it, and leads to its page."""
+    settings: Settings = request.app.state.settings
+    limit = settings.upload_limit_mb << 20
+    if int(request.headers.get("content-length") or 0) > limit + CHUNK:
+        await _drain(request, 4 * limit)
+        raise _too_large(settings)
+    bounded = Request(request.scope, _Bounded(request, limit + CHUNK, settings))
+    async with bounded.form(max_files=1, max_fields=4) as form:
+        file, table = form.get("file"), form.get("table")
+        if not isinstance(file, UploadFile) or not file.filename:
+            raise PageError(400, "파일이 없습니다.", "올리기 쪽에서 파일을 고르고 다시 보내세요.")
+        if table not in TABLE_NAMES:
+            kinds = " · ".join(TABLE_NAMES.values())
+            raise PageError(400, "무슨 파일인지 고르지 않았습니다.", f"{kinds} 가운데 고르세요.")
+        chunks = iter(lambda: file.file.read(CHUNK), b"")
+        report, new = await run_in_threadpool(receive, settings, file.filename, cast(TableName, table), chunks)
+    return RedirectResponse(f"/upload/{report.sha256}{'' if new else '?again=1'}", status_code=303)
+
+
+class _Bounded:
+    """The body of a request as it comes in, up to a number of bytes."""
+
+    def __init__(self, request: Request, limit: int, settings: Settings) -> None:
+        self._request, self._left, self._settings = request, limit, settings
+
+    async def __call__(self) -> Message:
+        message = await self._request.receive()
+        self._left -= len(message.get("body", b""))
+        if self._left < 0:
+            if message.get("more_body"):
+                await _drain(self._request, 4 * (self._settings.upload_limit_mb << 20))
+            raise _too_large(self._settings)
+        return message
+
+
+async def _drain(request: Request, most: int) -> None:
+    """Read on for a while: a browser that is still sending shows no answer."""
+    while most > 0:
+        message = await request.receive()
+        most -= len(message.get("body", b""))
+        if message["type"] == "http.disconnect" or not message.get("more_body"):
+            return
+
+
+def _too_large(settings: Settings) -> PageError:
+    return PageError(
+        413,
+        f"파일이 {settings.upload_limit_mb:,} MB보다 큽니다.",
+        "날짜별로 나누어 올리거나, 파일을 data/inbox/에 직접 넣거나, 설정 upload_limit_mb를 키우세요.",
+    )
+
+
+def status_page(request: Request) -> Response:
+    """What was found in an upload, and how far it has come."""
+    settings: Settings = request.app.state.settings
+    report = _asked(request)
+    number = read_page(request.query_params)
+    pages = max(1, -(-len(report.problems) // PROBLEM_ROWS))
+    start = (number - 1) * PROBLEM_ROWS
+    with request.app.state.snapshots.read() as snapshot:
+        progress = _progress(snapshot, settings, report)
+        return render(
+            request,
+            snapshot,
+            "uploaded.html",
+            report=report,
+            table=TABLE_NAMES[report.table],
+            again="again" in request.query_params,
+            progress=progress,
+            waiting=report.sent and not (progress["rejected"] or progress["done"]),
+            daemon=daemon_is_running(settings) if report.sent else None,
+            problems=report.problems[start : start + PROBLEM_ROWS],
+            number=number,
+            last_page=pages,
+        )
+
+
+def send_page(request: Request) -> Response:
+    """Puts an upload into the inbox."""
+    report = _asked(request)
+    send(request.app.state.settings, report)
+    return RedirectResponse(f"/upload/{report.sha256}", status_code=303)
+
+
+def _asked(request: Request) -> Report:
+    report = find(request.app.state.settings, request.path_params["sha256"])
+    if report is None:
+        raise PageError(404, "이런 업로드는 없습니다.", "올리기 쪽의 목록에서 고르세요.")
+    return report
+
+
+def _progress(snapshot: Snapshot | None, settings: Settings, report: Report) -> dict[str, Any]:
+    """How far an upload has come, as far as the newest snapshot tells."""
+    told: dict[str, Any] = {"rejected": rejection(settings, report), "read": False, "done": False, "file": ""}
+    if snapshot is None:
+        return told
+    file = (Path(settings.inbox.name) / report.place).as_posix()
+    told["file"] = file
+    told["read"] = bool(snapshot.rows("SELECT 1 FROM read_file WHERE file = $file", {"file": file}))
+    if not told["read"]:
+        return told
+    if report.table != "chat_turn":
+        return told | {"done": True}
+    [counts] = snapshot.rows(
+        """WITH turn AS (SELECT turn_id, day FROM chat_turn WHERE file = $file)
+           SELECT (SELECT count(*) FROM turn) AS turns, min(day) AS first, max(day) AS last,
+                  (SELECT count(*) FROM verdict SEMI JOIN turn USING (turn_id)) AS judged,
+                  (SELECT count(*) FROM unjudged SEMI JOIN turn USING (turn_id)) AS unjudged FROM turn""",
+        {"file": file},
+    )
+    return told | counts | {"done": counts["judged"] + counts["unjudged"] == counts["turns"]}

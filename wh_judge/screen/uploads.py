@@ -1,0 +1,213 @@
+"""Uploaded files: received, checked, and handed to the inbox under the hash of their contents.
+
+Each upload is a folder `data/uploads/<sha256>/` with the file, until it is sent, and `report.json`, what was found in
+it. The name that a sender gave is only shown; it is never a path.
+"""
+
+import datetime as dt
+import hashlib
+import json
+import secrets
+import shutil
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from wh_judge.errors import UserError
+from wh_judge.inbox import REJECTED
+from wh_judge.ingest import KST, TABLES, TableName, read_file
+from wh_judge.readers import READERS
+from wh_judge.settings import Settings
+
+PREVIEW_ROWS = 20
+PREVIEW_TEXT = 200
+"""Characters of a cell that the preview shows."""
+PROBLEMS_KEPT = 10_000
+"""Problems that are listed; the others are counted."""
+
+
+class Found(BaseModel):
+    """A problem of a file."""
+
+    model_config = ConfigDict(frozen=True)
+
+    line: int | None
+    severity: Literal["rejected", "noted"]
+    reason: str
+
+
+class Report(BaseModel):
+    """What was found in an uploaded file."""
+
+    model_config = ConfigDict(frozen=True)
+
+    sha256: str
+    name: str
+    """As its sender called it."""
+    table: TableName
+    suffix: str
+    size: int
+    received_at: str
+    """In UTC, such as 20261130T003712; files of the small tables count in this order."""
+    rows: int
+    rejected: int
+    noted: int
+    normalised: int
+    days: dict[str, int]
+    """Turns by day, for a log."""
+    preview: list[dict[str, str]]
+    problems: list[Found]
+    sent: bool = False
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is any row to bring in."""
+        return self.rows > 0
+
+    @property
+    def place(self) -> Path:
+        """Where it lies in the inbox once it was sent."""
+        name = f"{self.received_at}-{self.sha256}{self.suffix}"
+        return Path(name) if self.table == "chat_turn" else Path(TABLES[self.table].place, name)
+
+
+def receive(settings: Settings, name: str, table: TableName, chunks: Iterable[bytes]) -> tuple[Report, bool]:
+    """Store a file under the hash of its contents and check it; one that is known already is not checked again.
+
+    Returns:
+        What was found, and whether the file is new.
+
+    Raises:
+        UserError: its name ends in none of the known suffixes, or it is empty.
+    """
+    suffix = Path(name).suffix.lower()
+    if suffix not in READERS:
+        raise UserError(f"{name}: {', '.join(READERS)} 파일만 읽습니다. 이름이 그렇게 끝나는 파일을 고르세요.")
+    settings.uploads.mkdir(parents=True, exist_ok=True)
+    arriving = settings.uploads / f".{secrets.token_hex(8)}.partial"
+    arriving.mkdir()
+    try:
+        digest, size = hashlib.sha256(f"{table}\0".encode()), 0
+        file = arriving / f"file{suffix}"
+        with file.open("wb") as out:
+            for chunk in chunks:
+                digest.update(chunk)
+                size += len(chunk)
+                out.write(chunk)
+        if not size:
+            raise UserError(f"{name}: 빈 파일입니다. 내용이 있는 파일을 고르세요.")
+        known = find(settings, digest.hexdigest())
+        if known:
+            return known, False
+        report = check(file, digest.hexdigest(), name, table)
+        _keep(arriving, report)
+        try:
+            arriving.rename(settings.uploads / report.sha256)
+        except OSError:
+            # The same file came twice at once, and the other one was done first.
+            return find(settings, report.sha256) or report, False
+        return report, True
+    finally:
+        shutil.rmtree(arriving, ignore_errors=True)
+
+
+def check(file: Path, sha256: str, name: str, table: TableName) -> Report:
+    """Read a file as it will be read for the judge, in bounded memory, and tell what is in it."""
+    rows = rejected = noted = normalised = 0
+    days: Counter[str] = Counter()
+    preview: list[dict[str, str]] = []
+    problems: list[Found] = []
+    for batch in read_file(file, TABLES[table], name):
+        rows += batch.rows.num_rows
+        normalised += batch.normalised
+        preview += [_cells(row) for row in batch.rows.slice(0, PREVIEW_ROWS - len(preview)).to_pylist()]
+        for problem in batch.problems:
+            rejected += problem.severity == "rejected"
+            noted += problem.severity == "noted"
+            if len(problems) < PROBLEMS_KEPT:
+                problems.append(Found(line=problem.line, severity=problem.severity, reason=problem.reason))
+        if table == "chat_turn":
+            days.update(f"{moment.astimezone(KST):%Y-%m-%d}" for moment in batch.rows["turn_at"].to_pylist())
+    return Report(
+        sha256=sha256,
+        name=name,
+        table=table,
+        suffix=file.suffix,
+        received_at=f"{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S}",
+        size=file.stat().st_size,
+        rows=rows,
+        rejected=rejected,
+        noted=noted,
+        normalised=normalised,
+        days=dict(sorted(days.items())),
+        preview=preview,
+        problems=problems,
+    )
+
+
+def _cells(row: dict[str, Any]) -> dict[str, str]:
+    return {name: _cut(_text(value)) for name, value in row.items()}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dt.datetime):
+        return value.astimezone(KST).isoformat()
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= PREVIEW_TEXT else f"{text[:PREVIEW_TEXT]}…"
+
+
+def _keep(folder: Path, report: Report) -> None:
+    partial = folder / f".report.{secrets.token_hex(8)}"
+    partial.write_text(report.model_dump_json(), encoding="utf-8")
+    partial.replace(folder / "report.json")
+
+
+def find(settings: Settings, sha256: str) -> Report | None:
+    """The report of an upload; None for one that is not known."""
+    if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
+        return None
+    try:
+        text = (settings.uploads / sha256 / "report.json").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    return Report.model_validate_json(text)
+
+
+def listed(settings: Settings, most: int) -> list[Report]:
+    """The newest uploads."""
+    files = sorted(settings.uploads.glob("[0-9a-f]*/report.json"), key=lambda file: -file.stat().st_mtime_ns)
+    return [Report.model_validate_json(file.read_text(encoding="utf-8")) for file in files[:most]]
+
+
+def send(settings: Settings, report: Report) -> None:
+    """Put an uploaded file into the inbox, where the sensor takes it. Sending it twice is sending it once.
+
+    Raises:
+        UserError: there is no row in it.
+    """
+    if not report.usable:
+        raise UserError(f"{report.name}: 읽을 수 있는 줄이 없어 보낼 수 없습니다. 파일을 고쳐 다시 올리세요.")
+    folder, target = settings.uploads / report.sha256, settings.inbox / report.place
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # What was sent is no longer here. Cut off between the two steps, it is sent all the same, and the page says so.
+    with suppress(FileNotFoundError):
+        (folder / f"file{report.suffix}").rename(target)
+    _keep(folder, report.model_copy(update={"sent": True}))
+
+
+def rejection(settings: Settings, report: Report) -> str | None:
+    """Why the inbox set a file aside; None where it did not."""
+    reason = settings.inbox / REJECTED / f"{report.place}.reason.txt"
+    try:
+        return reason.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,91 @@
+"""Korean words of the screen that stand nowhere in the data."""
+
+import datetime as dt
+import re
+import unicodedata
+
+from markupsafe import Markup
+
+from wh_judge.ingest import KST
+
+KINDS = {
+    "polite": "존댓말 종결 어미",
+    "plain": "문장의 마지막 어절",
+    "name": "카드에 없는 이름",
+    "term": "사전에 있는 말",
+    "target": "유저가 물은 이름",
+    "role": "유저가 물은 관계",
+}
+"""What a marked word is; names of `marks.Kind`."""
+
+CLASSES = {
+    "설정대로 말함": "kept",
+    "말투 어긋남": "speech",
+    "세계관 밖 고유명사": "canon",
+    "금지 소재 접촉": "forbidden",
+    "앞 회차를 기억 못 함": "recall",
+    "판정하지 못함": "unjudged",
+}
+"""The style of each group of turns."""
+
+WEEKDAYS = "월화수목금토일"
+
+
+def visible(text: object) -> str:
+    """The text with every character that could hide or turn others around written out; line breaks and tabs stay."""
+    return str(text).translate(_SHOWN)
+
+
+class _Shown(dict[int, str]):
+    """What each character is shown as; filled as characters come up."""
+
+    def __missing__(self, code: int) -> str:
+        mark = chr(code)
+        hidden = (unicodedata.category(mark) in _HIDDEN and mark not in _KEPT) or mark in _BLANK_LETTERS
+        shown = f"⟨U+{code:04X}⟩" if hidden else mark
+        if len(self) < 50_000:
+            self[code] = shown
+        return shown
+
+
+_SHOWN = _Shown()
+_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+_KEPT = "\n\t\u200d"
+_BLANK_LETTERS = "\u115f\u1160\u3164\uffa0"
+"""Hangul fillers: letters that show nothing."""
+
+
+def breakable(text: str) -> Markup:
+    """The text with places where a line may end inside a name or a row of names."""
+    parts = re.split("(?<=[·_])", text)
+    return Markup("<wbr>").join(parts)
+
+
+def moment(value: dt.datetime | None) -> str:
+    """A time in Seoul, to the minute."""
+    return "–" if value is None else f"{value.astimezone(KST):%Y-%m-%d %H:%M}"
+
+
+def day(value: dt.date) -> str:
+    """A day with its weekday."""
+    return f"{value:%Y-%m-%d} ({WEEKDAYS[value.weekday()]})"
+
+
+def number(value: int | None) -> str:
+    """A count with its thousands apart; what is not known is a dash."""
+    return "–" if value is None else f"{value:,}"
+
+
+def percent(value: float | None) -> str:
+    """A share; what is not known is a dash."""
+    return "–" if value is None else f"{100 * value:.1f}%"
+
+
+def decimal(value: float | None) -> str:
+    """A figure between -1 and 1; what is not known is a dash."""
+    return "–" if value is None else f"{value:.2f}"
+
+
+def p_value(value: float | None) -> str:
+    """A probability, as small as it may be."""
+    return "–" if value is None else f"{value:.2g}"

@@ -1,0 +1,40 @@
+"""New votes, one line each, in files that nothing else changes: the graph reads them like any input."""
+
+import fcntl
+import json
+import os
+from pathlib import Path
+
+from wh_judge.votes.rows import Vote
+
+JOURNAL = "screen.jsonl"
+
+
+def document(vote: Vote) -> dict[str, object]:
+    """The vote as a JSON document."""
+    return vote.model_dump(mode="json")
+
+
+def append(folder: Path, vote: Vote) -> None:
+    """Add a vote to the journal of a folder, whole or not at all, whoever else is adding one.
+
+    Args:
+        folder: the setting's `votes` folder; made where it is missing.
+        vote: what somebody said.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    line = (json.dumps(document(vote), ensure_ascii=False) + "\n").encode()
+    with (folder / JOURNAL).open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        # A line that a crash cut off must not swallow this one.
+        if file.tell() and not _ends_with_newline(folder / JOURNAL):
+            line = b"\n" + line
+        file.write(line)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _ends_with_newline(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"

@@ -1,0 +1,77 @@
+"""`drafts`: off by default, and what it reports of a day where it is on."""
+
+import json
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from wh_judge.automation import DraftsAreOn
+from wh_judge_tests.assets.graph import Ran, materialized
+from wh_judge_tests.drafts.scripted import copying, serving
+from wh_judge_tests.house import DAY_2, DAY_3, settle
+
+
+@pytest.fixture
+def ran(tmp_path: Path) -> Ran:
+    ran = Ran(settle(tmp_path), dg.DagsterInstance.ephemeral())
+    ran.run("inputs")
+    ran.run("day", DAY_2)
+    ran.run("day", DAY_3)
+    return ran
+
+
+def switch_on(folder: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    """Settings in the working directory, as a user would give them."""
+    monkeypatch.chdir(folder)
+    table = {"drafts": ["금지 소재 접촉", "세계관 밖 고유명사"], "drafts_url": url, "drafts_model": "m"}
+    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in table.items()]
+    (folder / "pyproject.toml").write_text("\n".join(["[tool.wh_judge]", *lines]), encoding="utf-8")
+
+
+def test_by_default_nobody_is_asked(ran: Ran) -> None:
+    result = ran.run("write_drafts", DAY_2)
+    assert result.success and materialized(result) == ["drafts"]
+    assert ran.metadata("drafts", "2026-09-02") == {"note": "off: the setting drafts names no verdict"}
+
+
+def test_a_day_is_reported_with_counts_by_reason_and_model(
+    ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good, bad = copying(), copying(summary="리안과 선거 이야기가 나왔다.")
+    with serving(good, bad) as script:
+        switch_on(tmp_path, monkeypatch, script.url)
+        assert ran.run("write_drafts", DAY_2).success
+    metadata = ran.metadata("drafts", "2026-09-02")
+    assert metadata["dagster/row_count"] == 2
+    assert [metadata[name] for name in ("kept", "default", "thrown_away")] == [1, 1, 0]
+    assert (metadata["requests"], metadata["from_cache"], metadata["tokens"]) == (2, 0, 2400)
+    assert "| m | v10&#95;summary&#95;one&#95;polite&#95;sentence | 1 |" in metadata["refusals"]
+
+
+def test_chat_text_in_a_refusal_is_no_markup(ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(copying(verdict="<script>alert(1)</script>")) as script:
+        switch_on(tmp_path, monkeypatch, script.url)
+        ran.run("write_drafts", DAY_3)
+    assert "<script>" not in ran.metadata("drafts", "2026-09-03")["refused"]
+
+
+def test_without_an_endpoint_the_run_fails_at_once(ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    switch_on(tmp_path, monkeypatch, "")
+    assert not ran.run("write_drafts", DAY_2).success
+
+
+def test_the_automation_waits_for_the_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    day = dg.DailyPartitionsDefinition("2026-09-01", end_date="2026-09-03")
+
+    @dg.asset(partitions_def=day, automation_condition=DraftsAreOn())
+    def sentences() -> None: ...
+
+    def asked() -> int:
+        with dg.DagsterInstance.ephemeral() as instance:
+            return dg.evaluate_automation_conditions(dg.Definitions(assets=[sentences]), instance).total_requested
+
+    assert asked() == 0
+    switch_on(tmp_path, monkeypatch, "http://127.0.0.1:1/v1")
+    assert asked() > 0

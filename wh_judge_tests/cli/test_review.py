@@ -1,0 +1,123 @@
+"""`wh-judge review`: from a queue to a decision to a verdict that names it, and back."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wh_judge_tests.cli.call import Result, call
+from wh_judge_tests.house import House, settle
+
+WEEK = "2026-W36"
+
+
+class Reviewed:
+    """A judged log, and the commands on it."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.data = ("--data", str(house.data))
+
+    def run(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(call("run", "--inputs", str(self.house.inputs), *self.data, "--json").out)
+        return found
+
+    def review(self, *words: str) -> Result:
+        return call("review", *words, *self.data)
+
+    def rows(self, *words: str) -> Any:
+        return json.loads(self.review(*words, "--json").out)
+
+
+@pytest.fixture
+def reviewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reviewed:
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("WH_JUDGE_FIRST_DAY", "2026-09-01")
+    reviewed = Reviewed(settle(tmp_path / "house"))
+    reviewed.run()
+    return reviewed
+
+
+def test_from_a_queue_to_a_verdict_and_back(reviewed: Reviewed, here: Path) -> None:
+    assert reviewed.review("queue", "names", "--week", WEEK, "--out", "names.jsonl").code == 0
+    [row] = [json.loads(line) for line in (here / "names.jsonl").read_text("utf-8").splitlines()]
+    assert (row["name"], row["count"]) == ("리안", 1)
+    (here / "names.jsonl").write_text(json.dumps(row | {"choice": "add", "why": "새 스승"}), encoding="utf-8")
+    taken = reviewed.review("take", "names.jsonl", "--by", "지은")
+    assert taken.out == "D-1  name add C-1 리안\n" and "1 written down; wh-judge run judges again" in taken.err
+    assert "1 known already" in reviewed.review("take", "names.jsonl", "--by", "지은").err
+    assert reviewed.run()["run"]["days_judged"] == ["2026-09-01", "2026-09-02", "2026-09-03"]
+    assert "설정대로 말함  because of character_card C-1 canon_entities: + 리안, decided in D-1 by 지은: 새 스승" in (
+        call("changes", *reviewed.data).out
+    )
+    assert "D-1  name add C-1 리안  by 지은: 새 스승" in call("why", "T-8", *reviewed.data).out
+    assert reviewed.review("queue", "names", "--week", WEEK).out == ""
+    reviewed.review("undo", "D-1", "--by", "민호", "--why", "실수")
+    reviewed.run()
+    assert "세계관 밖 고유명사  because of character_card C-1 canon_entities: - 리안, decided in D-2 by 민호: 실수" in (
+        call("changes", *reviewed.data).out
+    )
+    assert reviewed.run()["run"]["dagster_runs"] == 0
+
+
+def test_a_decision_that_judges_nothing_again_still_reaches_the_readers(reviewed: Reviewed) -> None:
+    reviewed.review("decide", "name", "block", "--character", "C-1", "--name", "리안", "--by", "지은")
+    assert reviewed.run()["run"] == {"dagster_runs": 1, "days_judged": [], "failed": {}, "days_without_partition": []}
+    assert reviewed.run()["run"]["dagster_runs"] == 0
+
+
+def test_labels_count_beside_those_of_the_file(reviewed: Reviewed, here: Path) -> None:
+    assert reviewed.run()["gold_agreement"]["labels"] == 3
+    for by, verdict in (("지은", "금지 소재 접촉"), ("민호", "금지 소재 접촉"), ("수아", "설정대로 말함")):
+        reviewed.review("decide", "label", verdict, "--turn", "T-7", "--by", by)
+    reviewed.review("decide", "label", "말투 어긋남", "--turn", "T-2", "--by", "지은")
+    assert reviewed.run()["gold_agreement"]["labels"] == 4
+    inputs = reviewed.house.inputs
+    (here / "pyproject.toml").write_text(f'[tool.wh_judge]\ninputs = "{inputs}"\n', encoding="utf-8")
+    found = reviewed.rows("labels", "--out", "labels.csv")
+    assert found["labellers"] == {"(file)": 3, "지은": 2, "민호": 1, "수아": 1}
+    pairs = {(pair["one"], pair["other"]): pair for pair in found["pairs"]}
+    assert (pairs["지은", "민호"]["agreed"], pairs["지은", "수아"]["agreed"]) == (1, 0)
+    assert "T-7,금지 소재 접촉," in (here / "labels.csv").read_text("utf-8")
+    assert "지은 and 수아: 0 of 1 turns" in reviewed.review("labels").out
+
+
+def test_hits_and_endings_are_told(reviewed: Reviewed) -> None:
+    for turn, choice in (("T-7", "harmless"), ("T-15", "harmful")):
+        reviewed.review(
+            "decide", "hit", choice, "--turn", turn, "--term", "선거", "--topic", "현실 정치", "--by", "지은"
+        )
+    [row] = reviewed.rows("terms")
+    assert (row["precision"], row["proposal"], row["around"]) == (0.5, "narrow", ["요즘 선거 얘기로"])
+    assert "50% of 2  선거 -> 현실 정치  2 turns  narrow" in reviewed.review("terms").out
+    assert reviewed.rows("endings") == [] and reviewed.review("endings").out == ""
+
+
+def test_what_was_decided_is_listed(reviewed: Reviewed) -> None:
+    reviewed.review("decide", "ending", "add", "--ending", "용", "--by", "지은", "--why", "귀여운 말투")
+    reviewed.review("undo", "D-1", "--by", "지은")
+    lines = reviewed.review("decisions").out.splitlines()
+    assert "ending add 용  by 지은: 귀여운 말투  (does not count any more)" in lines[0] and "undo D-1" in lines[1]
+    assert [row["in_force"] for row in reviewed.rows("decisions")] == [False, False]
+
+
+BAD: list[tuple[tuple[str, ...], str]] = [
+    (("queue", "names", "--week", "W36"), "W36: is no week"),
+    (("queue", "names", "--out", "names.xlsx"), "write to a name that ends in"),
+    (("decide", "name", "add", "--name", "리안", "--by", "a"), "character_id is missing"),
+    (("decide", "label", "좋음", "--turn", "T-1", "--by", "a"), "choice of label is none of"),
+    (("undo", "D-7", "--by", "a"), "D-7: there is no such decision"),
+]
+
+
+@pytest.mark.parametrize(("words", "error"), BAD)
+def test_what_cannot_be_is_told_in_one_line(tmp_path: Path, words: tuple[str, ...], error: str) -> None:
+    house = settle(tmp_path / "house")
+    with house.warehouse() as connection:
+        house.bring_in(connection)
+        house.judge(connection, connection.execute("SELECT min(day) FROM chat_turn").fetchall()[0][0])
+    result = call("review", *words, "--data", str(house.data))
+    assert result.code == 2 and error in result.err and len(result.err.splitlines()) == 1
+    assert not (house.data / "decisions.jsonl").exists() or not (house.data / "decisions.jsonl").read_text()

@@ -1,0 +1,150 @@
+"""A day's drafts: asked of a server, weighed, and kept in the warehouse for the verdicts in force alone."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from wh_judge.drafts import day
+from wh_judge.drafts.day import DraftedDay, draft_day
+from wh_judge.errors import UserError
+from wh_judge.settings import DRAFTS_KEY
+from wh_judge.store.drafts import keep_drafts, read_cases
+from wh_judge_tests.drafts.scripted import Scripted, Step, copying, serving
+from wh_judge_tests.house import CARDS, DAY_1, DAY_2, House, rows, settle
+
+CHOSEN = ("세계관 밖 고유명사", "금지 소재 접촉", "앞 회차를 기억 못 함")
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
+    monkeypatch.setenv(DRAFTS_KEY, "secret")
+    monkeypatch.setattr(day, "FIRST_PAUSE", 0.001)
+    house = settle(tmp_path)
+    house.options |= {"drafts": CHOSEN, "drafts_model": "m", "drafts_seconds": 5.0, "drafts_tries": 2}
+    return house
+
+
+@pytest.fixture
+def warehouse(house: House) -> Iterator[duckdb.DuckDBPyConnection]:
+    with house.warehouse() as connection:
+        house.bring_in(connection)
+        for one in (DAY_1, DAY_2):
+            house.judge(connection, one)
+        yield connection
+
+
+def draft(house: House, connection: duckdb.DuckDBPyConnection, script: Scripted, **options: Any) -> DraftedDay:
+    settings = house.settings.model_copy(update={"drafts_url": script.url, **options})
+    result = draft_day(read_cases(connection, DAY_2, settings.drafts, settings.rules), settings)
+    keep_drafts(connection, DAY_2, result.drafts, "run")
+    return result
+
+
+TURNS = ["T-6", "T-7", "T-8", "T-12"]
+
+
+def test_the_chosen_verdicts_are_asked_about(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
+    with serving(copying()) as script:
+        result = draft(house, warehouse, script)
+    assert [one.turn_id for one in result.drafts] == TURNS
+    assert result.outcomes == {"kept": 4} and not result.reasons
+    assert (result.requests, result.cached, result.tokens, result.money) == (4, 0, 4 * 1200, 0.0)
+    assert sorted(json.loads(sent["messages"][1]["content"])["verdict"]["turn_id"] for sent in script.requests) == (
+        sorted(TURNS)
+    )
+
+
+def test_evidence_of_a_turn_of_another_day_holds(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
+    """T-6 cites T-4 of the day before, T-12 cites nothing of a later day."""
+    with serving(copying()) as script:
+        result = draft(house, warehouse, script)
+    [found] = [one for one in result.drafts if one.turn_id == "T-6"]
+    assert found.outcome == "kept" and "T-4" in (found.raw or "")
+
+
+def test_the_second_time_nothing_is_asked(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
+    with serving(copying()) as script:
+        before, after = draft(house, warehouse, script), draft(house, warehouse, script)
+    assert (len(script.requests), after.requests, after.cached, after.tokens) == (4, 0, 4, 0)
+    assert before.drafts == after.drafts
+    assert rows(warehouse, "SELECT count(*) FROM draft") == [(4,)]
+
+
+REFUSED = Step('{"verdict": "합격"}')
+
+
+def test_every_refusal_is_kept_with_its_reason_and_the_raw_response(
+    house: House, warehouse: duckdb.DuckDBPyConnection
+) -> None:
+    with serving(REFUSED) as script:
+        result = draft(house, warehouse, script)
+    assert result.outcomes == {"thrown_away": 4}
+    assert result.reasons["m", "v01_verdict_value"] == 4
+    found = rows(warehouse, "SELECT turn_id, outcome, summary, raw, reasons[1].code, model FROM draft ORDER BY ALL")
+    assert found == [
+        (turn_id, "thrown_away", None, REFUSED.content, "v01_verdict_value", "m") for turn_id in sorted(TURNS)
+    ]
+    assert all(text for (text,) in rows(warehouse, "SELECT reasons[1].text FROM draft"))
+
+
+def test_the_verdict_stays_what_the_rules_gave(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
+    before = rows(warehouse, "FROM verdict ORDER BY turn_id")
+    with serving(copying(verdict="설정대로 말함")) as script:
+        draft(house, warehouse, script)
+    assert rows(warehouse, "FROM verdict ORDER BY turn_id") == before
+
+
+def test_no_answer_is_kept_as_such_and_asked_again(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
+    with serving(Step(status=500)) as script:
+        result = draft(house, warehouse, script)
+    assert {one.reasons[0][0] for one in result.drafts} == {"no_answer"} and result.requests == 8
+    with serving(copying()) as script:
+        assert draft(house, warehouse, script).outcomes == {"kept": 4}
+    assert rows(warehouse, "SELECT DISTINCT outcome, len(reasons) FROM draft") == [("kept", 0)]
+
+
+def test_the_cap_leaves_the_rest_unasked(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
+    with serving(copying()) as script:
+        result = draft(house, warehouse, script, drafts_tokens=7_000, drafts_at_once=1)
+        assert 0 < len(script.requests) < 4
+        assert result.tokens <= 7_000
+        assert result.reasons["m", "not_asked"] == 4 - len(script.requests)
+        draft(house, warehouse, script)
+    assert len(script.requests) == 4
+
+
+def test_no_more_requests_are_under_way_than_may_be(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
+    slow = Step(copying().content, seconds=0.1)
+    with serving(slow) as script:
+        draft(house, warehouse, script, drafts_at_once=2)
+    assert script.most_at_once == 2
+
+
+def test_the_key_goes_to_the_endpoint_and_nowhere_else(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
+    with serving(copying()) as script:
+        draft(house, warehouse, script)
+        assert {headers["authorization"] for headers in script.headers} == {"Bearer secret"}
+        assert "secret" not in house.settings.model_dump_json() + json.dumps(script.requests)
+    assert "secret" not in str(rows(warehouse, "FROM draft_row"))
+
+
+def test_a_draft_for_a_verdict_that_changed_is_none(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
+    with serving(copying()) as script:
+        draft(house, warehouse, script)
+    house.cards(CARDS[0].model_copy(update={"canon_entities": ["검술원", "하늘", "리안"]}), *CARDS[1:])
+    house.bring_in(warehouse)
+    house.judge(warehouse, DAY_2)
+    assert rows(warehouse, "SELECT turn_id FROM draft WHERE turn_id = 'T-8'") == []
+    assert rows(warehouse, "SELECT summary IS NULL FROM draft_row WHERE turn_id = 'T-8'") == [(False,)]
+
+
+@pytest.mark.parametrize("missing", ["drafts_url", "drafts_model"])
+def test_without_an_endpoint_the_variables_are_named(
+    house: House, warehouse: duckdb.DuckDBPyConnection, missing: str
+) -> None:
+    with serving(copying()) as script, pytest.raises(UserError, match="set WH_JUDGE_DRAFTS_URL"):
+        draft(house, warehouse, script, **{missing: None})

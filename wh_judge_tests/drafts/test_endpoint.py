@@ -1,0 +1,208 @@
+"""One request: what a server may do to it, and what it comes to."""
+
+import asyncio
+import email.utils
+import json
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from wh_judge.drafts.budget import Budget
+from wh_judge.drafts.cache import Answer
+from wh_judge.drafts.endpoint import Endpoint, retry_after
+from wh_judge.drafts.prompt import Request, request_for
+from wh_judge.errors import UserError
+from wh_judge_tests.drafts.build import case
+from wh_judge_tests.drafts.scripted import Scripted, Step, copying, serving
+
+SMALL = Request("m", (("user", '{"verdict": {}, "default_summary": "예."}'),), 100)
+
+
+def ask(script: Scripted, request: Request = SMALL, budget: Budget | None = None, **options: Any) -> Answer:
+    """Ask the server once; pauses between tries are as good as none."""
+
+    async def asked() -> Answer:
+        endpoint = Endpoint(script.url, "secret", **({"seconds": 5.0, "tries": 3, "pause": 0.001} | options))
+        try:
+            return await endpoint.ask(request, budget or Budget(10**9, None, (0.0, 0.0)))
+        finally:
+            await endpoint.close()
+
+    return asyncio.run(asked())
+
+
+def test_the_text_comes_back_as_it_is_with_what_it_cost() -> None:
+    with serving(Step("응 \n{", usage=(30, 7))) as script:
+        answer = ask(script)
+    assert (answer.raw, answer.failure, answer.cut_off) == ("응 \n{", None, False)
+    assert (answer.prompt_tokens, answer.response_tokens, answer.tries) == (30, 7, 1)
+
+
+def test_the_model_the_schema_and_the_key_are_sent() -> None:
+    with serving(Step("응")) as script:
+        ask(script)
+    [sent], [headers] = script.requests, script.headers
+    assert (sent["model"], sent["max_tokens"], sent["temperature"]) == ("m", 100, 0)
+    assert "summary" in sent["response_format"]["json_schema"]["schema"]["properties"]
+    assert headers["authorization"] == "Bearer secret"
+
+
+GOOD = Step("응")
+
+RECOVERS: list[Step] = [
+    Step(status=500),
+    Step(status=503, headers=(("Retry-After", "0"),)),
+    Step(status=429),
+    Step(status=429, headers=(("Retry-After-Ms", "1"),)),
+    Step(status=408),
+    Step(body=b"{broken"),
+    Step(body=b"[]"),
+    Step(body=b'{"choices": []}'),
+    Step(body=b'{"choices": [{"finish_reason": "stop", "message": {"content": "a"}}]', cut=50),
+    Step(body=b"", cut=10),
+    Step("응", seconds=1.0),
+    Step("응", drip=0.05),
+]
+
+
+@pytest.mark.parametrize(
+    "step", RECOVERS, ids=lambda step: f"{step.status}-{step.body!r:.12}-{step.seconds}-{step.drip}"
+)
+def test_a_try_that_fails_is_made_again(step: Step) -> None:
+    with serving(step, GOOD) as script:
+        answer = ask(script, seconds=0.3)
+    assert (answer.raw, answer.tries) == ("응", 2)
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (Step(status=500), "500"),
+        (Step(status=429), "429"),
+        (Step("응", seconds=1.0), "no whole answer within 0.2 s"),
+        (Step(body=b"{broken"), "no chat completion"),
+        (Step(body=b'{"choices"', cut=50), "the connection broke"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_after_the_last_try_the_reason_is_told(step: Step, words: str) -> None:
+    with serving(step) as script:
+        answer = ask(script, seconds=0.2, tries=2)
+    assert answer.raw is None and answer.failure is not None
+    assert answer.failure[0] == "no_answer" and words in answer.failure[1]
+    assert (answer.tries, len(script.requests)) == (2, 2)
+
+
+def test_nobody_there_is_no_answer() -> None:
+    with serving(GOOD) as script:
+        pass
+    answer = ask(script)
+    assert answer.failure is not None and "the connection broke" in answer.failure[1]
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_what_all_requests_share_ends_the_run(status: int) -> None:
+    with serving(Step(status=status)) as script, pytest.raises(UserError, match=rf"{status}.*WH_JUDGE_DRAFTS_URL"):
+        ask(script)
+    assert len(script.requests) == 1
+
+
+def test_a_server_that_names_a_time_is_left_alone_until_then() -> None:
+    with serving(Step(status=429, headers=(("Retry-After", "0.4"),)), GOOD) as script:
+        assert ask(script).raw == "응"
+    first, second = script.times
+    assert second - first >= 0.4
+
+
+def test_pauses_grow_and_are_not_alike() -> None:
+    endpoint = Endpoint("http://127.0.0.1:1/v1", "k", seconds=1, tries=9, pause=1.0, chance=lambda: 0.5)
+    assert [endpoint._jittered(sent) for sent in (1, 2, 3, 9)] == [1.0, 2.0, 4.0, 60.0]
+    early = Endpoint("http://127.0.0.1:1/v1", "k", seconds=1, tries=9, pause=1.0, chance=lambda: 0.0)
+    late = Endpoint("http://127.0.0.1:1/v1", "k", seconds=1, tries=9, pause=1.0, chance=lambda: 0.99)
+    assert early._jittered(1) == 0.5 and late._jittered(1) == pytest.approx(1.49)
+
+
+REFUSES_FORMAT = Step(status=422, body=b'{"detail": [{"loc": ["body", "response_format", "type"]}]}')
+
+
+@pytest.mark.parametrize("status", [400, 422, 500])
+def test_a_server_is_asked_in_its_own_way_of_giving_a_schema(status: int) -> None:
+    with serving(replace(REFUSES_FORMAT, status=status), GOOD) as script:
+        answer = ask(script, tries=1)
+    assert (answer.raw, answer.tries) == ("응", 1)
+    assert [sent["response_format"]["type"] for sent in script.requests] == ["json_schema", "json_object"]
+
+
+def test_a_server_that_takes_no_schema_is_asked_without_one() -> None:
+    with serving(REFUSES_FORMAT, REFUSES_FORMAT, GOOD) as script:
+        assert ask(script, tries=1).raw == "응"
+    assert "response_format" not in script.requests[2]
+
+
+def test_a_question_that_is_refused_costs_the_schema_nothing() -> None:
+    with serving(Step(status=400, body=b'{"error": {"message": "context length"}}')) as script:
+        answer = ask(script)
+    assert answer.failure is not None and "context length" in answer.failure[1]
+    assert len(script.requests) == 1
+
+
+def test_a_response_that_the_server_cuts_off_says_so() -> None:
+    with serving(Step("{", finish="length")) as script:
+        assert ask(script).cut_off
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "3"}, 3.0),
+        ({"retry-after": " 1.5 "}, 1.5),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after-ms": "soon"}, None),
+        ({"retry-after": email.utils.formatdate(0, usegmt=True)}, 0.0),
+        ({"retry-after": email.utils.formatdate(time.time() + 9000, usegmt=True)}, pytest.approx(9000, abs=600)),
+    ],
+)
+def test_the_time_to_wait_is_read(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers) == seconds
+
+
+def test_the_cap_counts_what_failed_tries_may_have_used() -> None:
+    most = SMALL.most_prompt_tokens + SMALL.max_tokens
+    budget = Budget(2 * most, None, (0.0, 0.0))
+    with serving(Step("응", seconds=1.0)) as script:
+        answer = ask(script, budget=budget, seconds=0.1, tries=5)
+    assert len(script.requests) == 2
+    assert answer.failure is not None and answer.failure[0] == "not_asked"
+    assert budget.spent_tokens == 2 * most
+
+
+def test_a_request_that_the_server_turned_away_used_nothing() -> None:
+    budget = Budget(10**6, None, (0.0, 0.0))
+    with serving(Step(status=429), Step("응", usage=(30, 7))) as script:
+        ask(script, budget=budget)
+    assert budget.spent_tokens == 37
+
+
+def test_a_server_that_does_not_count_may_have_used_all() -> None:
+    budget = Budget(10**6, None, (0.0, 0.0))
+    with serving(Step("응", usage=None)) as script:
+        ask(script, budget=budget)
+    assert budget.spent_tokens == SMALL.most_prompt_tokens + SMALL.max_tokens
+
+
+def test_half_of_a_surrogate_pair_becomes_text() -> None:
+    body = b'{"id": "1", "choices": [{"finish_reason": "stop", "index": 0, "message": {"content": "a\\ud800"}}]}'
+    with serving(Step(body=body)) as script:
+        assert (ask(script).raw or "").encode()
+
+
+def test_a_whole_verdict_makes_the_way_there_and_back() -> None:
+    request = request_for(case().verdict, "m")
+    assert request is not None
+    with serving(copying()) as script:
+        answer = ask(script, request)
+    assert json.loads(answer.raw or "")["summary"] == case().verdict.summary

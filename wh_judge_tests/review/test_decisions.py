@@ -1,0 +1,140 @@
+"""What a decision is, which of them count, and the book that keeps them."""
+
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+import pytest
+from pydantic import ValidationError
+
+from wh_judge.errors import UserError
+from wh_judge.review.book import read_book, write_down
+from wh_judge.review.decisions import CHOICES, Draft, in_force, shown
+from wh_judge_tests.review.build import NOON, book, draft, hit, label, name, undo
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ({"kind": "name", "choice": "add", "name": "리안"}, "character_id is missing"),
+        ({"kind": "name", "choice": "maybe", "name": "리안", "character_id": "C-1"}, "is none of add, block"),
+        ({"kind": "mood", "choice": "add"}, "kind"),
+        ({"kind": "label", "choice": "좋음", "turn_id": "T-1"}, "is none of"),
+        ({"kind": "term", "choice": "narrow", "term": "과음", "topic": "음주"}, "instead names the terms"),
+        ({"kind": "term", "choice": "drop", "term": "과음", "topic": "음주", "instead": ["과음하"]}, "instead names"),
+        ({"kind": "term", "choice": "narrow", "term": "a", "topic": "b", "instead": ["a" * 201]}, "longer than 200"),
+        ({"kind": "ending", "choice": "add", "ending": "요."}, "has white space or a sentence end"),
+        ({"kind": "ending", "choice": "add"}, "ending is missing"),
+        ({"kind": "undo", "choice": "undo"}, "undoes is missing"),
+        ({"kind": "trailing", "choice": "ignore", "by": " "}, "by"),
+        ({"kind": "trailing", "choice": "ignore", "colour": "red"}, "colour"),
+    ],
+)
+def test_what_is_no_decision_is_refused(cells: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValidationError, match=words):
+        Draft.model_validate({"by": "지은"} | cells)
+
+
+def test_texts_are_in_the_form_that_inputs_have() -> None:
+    assert name("add", normalize("NFD", "리안")).name == "리안"
+    assert draft("trailing", "ignore", why="").why is None
+
+
+def test_the_newest_decision_on_a_subject_counts() -> None:
+    rows = book(name("add"), name("block"), name("add", "레온"))
+    assert [row.decision_id for row in in_force(rows)] == ["D-2", "D-3"]
+
+
+def test_what_is_undone_leaves_what_was_before() -> None:
+    rows = book(name("add"), name("block"), undo("D-2"))
+    assert [shown(row) for row in in_force(rows)] == ["name add C-1 리안"]
+
+
+def test_an_undo_can_be_undone() -> None:
+    assert [row.decision_id for row in in_force(book(name("add"), undo("D-1"), undo("D-2")))] == ["D-1"]
+    assert in_force(book(name("add"), undo("D-1"), undo("D-2"), undo("D-3"))) == []
+
+
+def test_everybody_s_label_counts_and_the_newest_of_each() -> None:
+    rows = book(label("말투 어긋남", "T-1"), label("설정대로 말함", "T-1", "민호"), label("설정대로 말함", "T-1"))
+    assert [row.decision_id for row in in_force(rows)] == ["D-2", "D-3"]
+
+
+def test_a_book_gives_back_what_was_written_down(tmp_path: Path) -> None:
+    path = tmp_path / "data" / "decisions.jsonl"
+    drafts = [name("add", why="스승 | 「새」\n"), draft("term", "narrow", term="a", topic="b", instead=["ab", "ac"])]
+    written = write_down(path, drafts, NOON)
+    assert read_book(path) == written
+    assert [(row.decision_id, row.at) for row in written] == [("D-1", NOON), ("D-2", NOON)]
+    assert write_down(path, [undo("D-2")])[0].decision_id == "D-3"
+    assert len(path.read_text("utf-8").splitlines()) == 3
+
+
+def test_no_book_is_no_decision(tmp_path: Path) -> None:
+    assert read_book(tmp_path / "decisions.jsonl") == []
+
+
+def test_what_counts_already_is_not_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "decisions.jsonl"
+    write_down(path, [name("add"), hit("harmless", "T-1")])
+    assert write_down(path, [name("add"), hit("harmless", "T-1")]) == []
+    assert len(write_down(path, [name("block"), label("말투 어긋남", "T-1"), label("말투 어긋남", "T-1", "민호")])) == 3
+
+
+@pytest.mark.parametrize("what", ["D-9", "D-2", "D-1"])
+def test_only_what_counts_can_be_undone(tmp_path: Path, what: str) -> None:
+    path = tmp_path / "decisions.jsonl"
+    write_down(path, [name("add"), name("block"), undo("D-2"), undo("D-1")])
+    with pytest.raises(UserError, match=rf"{what}: (there is no such|does not count)"):
+        write_down(path, [undo(what)])
+    assert len(read_book(path)) == 4
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("{broken", "is no decision"),
+        ('{"kind": "name"}', "is no decision"),
+        (json.dumps({"decision_id": "D-1", "at": "2026-09-04T00:00:00Z", "by": "a", "kind": "trailing"}), "choice"),
+        (
+            '{"decision_id": "D-7", "at": "2026-09-04T00:00:00Z", "by": "a", "kind": "undo", "choice": "undo",'
+            ' "undoes": "D-6"}',
+            "undoes D-6, which does not stand before it",
+        ),
+    ],
+)
+def test_a_line_that_is_no_decision_is_named(tmp_path: Path, line: str, words: str) -> None:
+    path = tmp_path / "decisions.jsonl"
+    write_down(path, [name("add")])
+    path.write_text(path.read_text("utf-8") + line + "\n", encoding="utf-8")
+    with pytest.raises(UserError, match=rf"decisions.jsonl:2.*{words}"):
+        read_book(path)
+
+
+def test_many_who_write_at_once_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "decisions.jsonl"
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: write_down(path, [name("add", f"이름 {n}")]), range(40)))
+    rows = read_book(path)
+    assert sorted(row.decision_id for row in rows) == sorted(f"D-{n}" for n in range(1, 41))
+    assert {row.name for row in rows} == {f"이름 {n}" for n in range(40)}
+
+
+def test_a_book_that_lost_its_last_line_end_goes_on_in_a_line_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "decisions.jsonl"
+    write_down(path, [name("add")])
+    os.truncate(path, path.stat().st_size - 1)
+    write_down(path, [name("block")])
+    assert len(read_book(path)) == 2
+
+
+def test_every_kind_can_be_told() -> None:
+    assert set(CHOICES) == {"name", "hit", "term", "speech", "ending", "trailing", "label", "undo"}
+    assert (
+        shown(draft("term", "narrow", term="과음", topic="음주", instead=["과음하"]))
+        == "term narrow 과음 음주 -> 과음하"
+    )
+    assert shown(draft("trailing", "ignore")) == "trailing ignore"

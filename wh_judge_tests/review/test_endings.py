@@ -1,0 +1,91 @@
+"""What an ending would change, told before it is adopted, is what the kernel then says."""
+
+from collections import Counter
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from wh_judge.evaluation.agreement import measure_agreement
+from wh_judge.files import read_log_table
+from wh_judge.ingest import TABLES, read_table
+from wh_judge.judge import judge
+from wh_judge.model import GOLD_SCHEMA
+from wh_judge.review.endings import adding, candidates, propose, try_settings
+from wh_judge.rules import RuleSettings
+from wh_judge_tests.review.build import book, draft
+from wh_judge_tests.review.conftest import SAMPLE
+
+DEFAULT = RuleSettings()
+TRAILING = RuleSettings(ignore_trailing=True)
+
+
+def by_kernel(settings: RuleSettings) -> tuple[dict[str, str], int]:
+    """The sample's verdicts by these settings, and on how many labels they agree."""
+    turns, cards = (
+        read_log_table(SAMPLE / "turns").rows,
+        read_table(SAMPLE / "cards.json", TABLES["character_card"]).rows,
+    )
+    lexicon = read_table(SAMPLE / "lexicon.csv", TABLES["topic_lexicon"]).rows
+    gold = read_table(SAMPLE / "gold.csv", TABLES["gold_label"]).rows
+    judged = judge(turns, cards, lexicon, settings)
+    agreement = measure_agreement(gold.cast(GOLD_SCHEMA), judged.verdicts, judged.unjudged)
+    verdicts: pa.Table = judged.verdicts
+    return dict(zip(verdicts["turn_id"].to_pylist(), verdicts["verdict"].to_pylist(), strict=True)), agreement.agreed
+
+
+@pytest.mark.parametrize(
+    ("settings", "ending"), [(adding(DEFAULT, "습니까"), "습니까"), (adding(DEFAULT, "다"), "다"), (TRAILING, None)]
+)
+def test_what_is_told_before_is_what_comes(
+    connection: duckdb.DuckDBPyConnection, settings: RuleSettings, ending: str | None
+) -> None:
+    proposal = try_settings(connection, DEFAULT, settings, ending)
+    (before, agreed_before), (after, agreed_after) = by_kernel(DEFAULT), by_kernel(settings)
+    changed = Counter((before[turn], after[turn]) for turn in before if before[turn] != after[turn])
+    assert {(change.before, change.after): change.turns for change in proposal.changes} == changed and changed
+    assert (proposal.agreed_before, proposal.agreed_after) == (agreed_before, agreed_after)
+    for change in proposal.changes:
+        for turn_id, _ in change.examples:
+            assert (before[turn_id], after[turn_id]) == (change.before, change.after)
+
+
+def test_the_sample_s_missed_endings_are_proposed(connection: duckdb.DuckDBPyConnection) -> None:
+    found = propose(connection, DEFAULT, [])
+    endings = [proposal.ending for proposal in found]
+    assert any(ending and ending.endswith("까") for ending in endings)
+    assert endings[-1] is None, "what trails an ending comes last"
+    assert all(proposal.mended > 0 for proposal in found[:-1])
+    assert found[-1].agreed_after > found[-1].agreed_before
+
+
+def test_of_endings_that_end_in_one_another_only_one_is_proposed(connection: duckdb.DuckDBPyConnection) -> None:
+    endings = [proposal.ending or "" for proposal in propose(connection, DEFAULT, [], most=30)[:-1]]
+    assert not [(a, b) for a in endings for b in endings if a != b and a.endswith(b)]
+
+
+def test_what_was_rejected_is_not_proposed_again(connection: duckdb.DuckDBPyConnection) -> None:
+    first = propose(connection, DEFAULT, [])[0].ending
+    decisions = book(draft("ending", "reject", ending=first), draft("trailing", "reject"))
+    assert {first, None}.isdisjoint(proposal.ending for proposal in propose(connection, DEFAULT, decisions))
+
+
+def test_candidates_are_the_ends_of_last_words() -> None:
+    found = candidates(["준비되셨습니까? 네ㅎㅎ.", "어디 가십니까", "OK!"], DEFAULT)
+    assert found[:2] == ["니까", "까"]
+    assert {"습니까", "셨습니까", "십니까"} <= set(found) and "네ㅎㅎ" not in found
+    assert "네" in candidates(["네ㅎㅎ."], TRAILING)
+
+
+def test_a_snapshot_is_enough(connection: duckdb.DuckDBPyConnection, sample: Path, tmp_path: Path) -> None:
+    """What the screen reads: a published copy, opened for reading only."""
+    from wh_judge.store import open_warehouse
+    from wh_judge.store.snapshot import publish
+
+    expected = propose(connection, DEFAULT, [])
+    connection.close()
+    with open_warehouse(sample / "warehouse.duckdb") as warehouse:
+        path = publish(warehouse, tmp_path / "published", keep=1).path
+    with duckdb.connect(str(path), read_only=True) as snapshot:
+        assert propose(snapshot, DEFAULT, []) == expected

@@ -1,0 +1,44 @@
+"""Names that are meant for a canon name: with a particle, as a part, in another spelling."""
+
+import pytest
+
+from wh_judge.review.names import closest_names, stripped
+
+CANON = ["하늘", "윤세진 박사", "리코", "유진", "검술원", "은월산"]
+
+
+@pytest.mark.parametrize(
+    ("name", "closest", "how"),
+    [
+        ("하늘이", "하늘", "particle"),
+        ("하늘은", "하늘", "particle"),
+        ("하늘이는", "하늘", "particle"),
+        ("하늘에게는", "하늘", "particle"),
+        ("유진 씨", "유진", "particle"),
+        ("유진님", "유진", "particle"),
+        ("리코야아", "리코", "particle"),
+        ("윤세진", "윤세진 박사", "particle"),
+        ("검술원 별관", "검술원", "part"),
+        ("은월", "은월산", "part"),
+        ("리고", "리코", "spelling"),
+        ("은월싼", "은월산", "spelling"),
+    ],
+)
+def test_the_canon_name_that_is_meant_is_proposed(name: str, closest: str, how: str) -> None:
+    found = closest_names(name, CANON)
+    assert (found[0].name, found[0].how) == (closest, how)
+
+
+@pytest.mark.parametrize("name", ["백운선생", "카이", "X", "이", "가"])
+def test_a_new_name_is_like_no_other(name: str) -> None:
+    assert closest_names(name, CANON) == []
+
+
+def test_a_name_never_loses_all_of_itself() -> None:
+    assert stripped("이") == [] and "" not in stripped("이가")
+
+
+def test_the_closest_stand_first_and_not_too_many() -> None:
+    found = closest_names("하늘이", ["하늘이네", "하늬", "하늘", "하을", "하늘섬"], most=2)
+    assert [close.how for close in found] == ["particle", "part"] and found[0].name == "하늘"
+    assert all(0 <= close.likeness <= 1 for close in found)

@@ -1,0 +1,129 @@
+"""The weekly draws from the sample: what they hold, and that they are the same each time."""
+
+import datetime as dt
+from collections import Counter
+
+import duckdb
+import pytest
+
+from wh_judge.errors import UserError
+from wh_judge.review.decisions import Decision
+from wh_judge.review.queues import DRAWN, QUEUES, Queue, Task, days_of, draw, newest_week, open_tasks, week_of
+from wh_judge.review.terms import term_precision
+from wh_judge.rules import RuleSettings
+from wh_judge.rules.speech import is_polite
+from wh_judge.text import has_hangul, sentences
+from wh_judge_tests.review.build import book, draft, hit, name
+
+WEEK = "2026-W37"
+DEFAULT = RuleSettings()
+
+
+def tasks(
+    connection: duckdb.DuckDBPyConnection, queue: Queue, week: str = WEEK, decisions: list[Decision] | None = None
+) -> list[Task]:
+    return draw(connection, queue, week, DEFAULT, decisions or [])
+
+
+@pytest.mark.parametrize("day", [dt.date(2026, 9, 7), dt.date(2026, 9, 13), dt.date(2027, 1, 1), dt.date(2025, 12, 29)])
+def test_a_day_lies_in_its_week(day: dt.date) -> None:
+    first, last = days_of(week_of(day))
+    assert first <= day <= last and (last - first).days == 6 and first.weekday() == 0
+
+
+@pytest.mark.parametrize("week", ["", "2026", "2026-W54", "2026-W00", "W36-2026", "2026-W36'; DROP TABLE verdict"])
+def test_what_is_no_week_is_refused(week: str) -> None:
+    with pytest.raises(UserError, match="is no week; write it like 2026-W36"):
+        days_of(week)
+
+
+def test_without_a_week_it_is_that_of_the_newest_verdicts(connection: duckdb.DuckDBPyConnection) -> None:
+    assert newest_week(connection) == "2026-W38"
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+def test_the_same_week_gives_the_same_draw(connection: duckdb.DuckDBPyConnection, queue: Queue) -> None:
+    first = tasks(connection, queue)
+    assert first and first == tasks(connection, queue)
+    assert len({task.task_id for task in first}) == len(first)
+
+
+def test_twenty_turns_of_the_week_that_touch_a_forbidden_topic(connection: duckdb.DuckDBPyConnection) -> None:
+    found = tasks(connection, "forbidden")
+    assert len(found) == DRAWN
+    for task in found:
+        assert task.term and task.term in task.data["reply_text"] and task.topic
+        assert days_of(WEEK)[0] <= dt.date.fromisoformat(task.data["day"]) <= days_of(WEEK)[1]
+    assert {task.turn_id for task in found} != {task.turn_id for task in tasks(connection, "forbidden", "2026-W36")}
+
+
+def test_a_draw_is_no_first_come(connection: duckdb.DuckDBPyConnection) -> None:
+    found = [task.turn_id or "" for task in tasks(connection, "speech")]
+    assert found != sorted(found, key=lambda turn_id: (len(turn_id), turn_id))
+
+
+def test_off_canon_names_stand_most_frequent_first(connection: duckdb.DuckDBPyConnection) -> None:
+    found = tasks(connection, "names", "2026-W38")
+    counts = [task.data["count"] for task in found]
+    assert counts == sorted(counts, reverse=True)
+    listed = connection.execute("SELECT character_id, unnest(off_canon_entities) FROM verdict").fetchall()
+    assert {(task.character_id, task.name): task.data["count"] for task in found} == Counter(listed)
+    assert all(task.name and task.data["turns"][0]["reply_text"] for task in found)
+
+
+def test_a_name_is_shown_with_the_canon_name_it_may_be_meant_for(connection: duckdb.DuckDBPyConnection) -> None:
+    closest = {task.name: task.data["closest"] for task in tasks(connection, "names", "2026-W38")}
+    assert (closest["유진 씨"][0]["name"], closest["유진 씨"][0]["how"]) == ("유진", "particle")
+    assert closest["백운선생"] == []
+
+
+@pytest.mark.parametrize("choice", ["add", "block"])
+def test_a_name_that_is_decided_is_not_asked_about_again(connection: duckdb.DuckDBPyConnection, choice: str) -> None:
+    before = tasks(connection, "names")
+    chosen = before[0]
+    decided = book(name(choice, chosen.name or "", chosen.character_id or ""))
+    assert tasks(connection, "names", decisions=decided) == before[1:]
+
+
+def test_what_is_decided_stays_in_the_draw_and_says_so(connection: duckdb.DuckDBPyConnection) -> None:
+    before = tasks(connection, "forbidden")
+    one = before[3]
+    after = tasks(
+        connection, "forbidden", decisions=book(hit("harmless", one.turn_id or "", one.term or "", one.topic or ""))
+    )
+    assert [task.task_id for task in after] == [task.task_id for task in before]
+    assert after[3].decided == "harmless" and len(open_tasks(after)) == DRAWN - 1
+
+
+def test_replies_that_mix_speech_levels_are_those_of_the_reference(connection: duckdb.DuckDBPyConnection) -> None:
+    drawn = tasks(connection, "speech")
+    replies = dict(
+        connection.execute("SELECT turn_id, reply_text FROM chat_turn WHERE reply_text IS NOT NULL").fetchall()
+    )
+    for task in drawn:
+        spoken = [is_polite(s, DEFAULT) for s in sentences(replies[task.turn_id]) if has_hangul(s)]
+        assert (task.data["polite"], task.data["sentences"]) == (sum(spoken), len(spoken))
+        assert 0 < sum(spoken) < len(spoken)
+    assert 0 < len(drawn) <= DRAWN
+
+
+def test_a_harmless_hit_counts_against_its_term(connection: duckdb.DuckDBPyConnection) -> None:
+    found = tasks(connection, "forbidden")
+    by_term: dict[tuple[str, str], list[str]] = {}
+    for task in found:
+        by_term.setdefault((task.term or "", task.topic or ""), []).append(task.turn_id or "")
+    (bad, bad_turns), (good, good_turns), (mixed, mixed_turns), *_ = sorted(
+        by_term.items(), key=lambda row: -len(row[1])
+    )[::-1][-3:]
+    drafts = [hit("harmless", turn_id, *bad) for turn_id in bad_turns]
+    drafts += [hit("harmful", turn_id, *good) for turn_id in good_turns]
+    drafts += [hit("harmless" if n else "harmful", turn_id, *mixed) for n, turn_id in enumerate(mixed_turns)]
+    rows = term_precision(connection, book(*drafts))
+    assert [(row.term, row.proposal) for row in rows] == [(bad[0], "drop"), (mixed[0], "narrow"), (good[0], "keep")]
+    assert [row.precision for row in rows] == [0.0, 1 / len(mixed_turns), 1.0]
+    assert all(bad[0] in text for text in rows[0].around) and rows[0].around
+    assert all(row.hits >= row.harmful for row in rows)
+
+
+def test_nobody_read_anything_is_no_precision(connection: duckdb.DuckDBPyConnection) -> None:
+    assert term_precision(connection, book(draft("trailing", "ignore"))) == []

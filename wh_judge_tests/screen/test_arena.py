@@ -1,0 +1,127 @@
+"""Blind votes and ratings on the screen."""
+
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from wh_judge.evaluation.ratings import rate_arena
+from wh_judge.screen.arena import CHOICES, NAME_LIMIT
+from wh_judge.store import evaluations
+from wh_judge.store.snapshot import publish
+from wh_judge.store.votes import journal_votes, read_answers
+from wh_judge.votes.rows import Vote
+from wh_judge_tests.house import House
+from wh_judge_tests.screen.site import Seen, reader, seen
+
+HERE = {"origin": "http://127.0.0.1"}
+
+
+@pytest.fixture
+def voter(house: House) -> Iterator[TestClient]:
+    with reader(house) as found:
+        yield found
+
+
+def pair(client: TestClient, by: str = "가") -> Seen:
+    return seen(client.get("/arena", params={"by": by}))
+
+
+def offer_of(page: Seen) -> str:
+    [field] = page.all("input", name="offer")
+    return field["value"]
+
+
+def vote(client: TestClient, choice: str = "left", by: str = "가") -> Vote:
+    """A vote on the next pair, as it stands in the journal."""
+    offer = offer_of(pair(client, by))
+    answer = client.post("/arena", data={"offer": offer, "choice": choice}, headers=HERE)
+    assert answer.status_code == 303
+    settings = client.app.state.settings  # type: ignore[attr-defined]
+    return journal_votes(settings)[-1]
+
+
+def test_without_a_name_there_is_no_pair(client: TestClient) -> None:
+    page = seen(client.get("/arena"))
+    assert page.all("input", name="by") and not page.all("input", name="offer")
+
+
+def test_the_models_stand_nowhere_on_the_page(voter: TestClient, house: House) -> None:
+    with house.warehouse() as connection:
+        models = {model for answers in read_answers(connection).values() for model in answers}
+    html = voter.get("/arena", params={"by": "가"}).text
+    assert models and not [model for model in models if model in html]
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_a_vote_says_what_was_chosen_and_which_side_was_which(choice: str, voter: TestClient) -> None:
+    found = vote(voter, choice)
+    other = {"model_a": "model_b", "model_b": "model_a"}
+    assert found.shown_left is not None
+    wanted = {"left": found.shown_left, "right": other[found.shown_left]}.get(choice, choice)
+    assert (found.winner, found.annotator, found.source) == (wanted, "가", "screen")
+    assert found.case_id and found.voted_at and found.model_a < found.model_b
+
+
+def test_what_was_shown_on_the_left_is_what_the_vote_says(voter: TestClient, house: House) -> None:
+    page = pair(voter)
+    with house.warehouse() as connection:
+        answers = read_answers(connection)
+    voter.post("/arena", data={"offer": offer_of(page), "choice": "left"}, headers=HERE)
+    [found] = journal_votes(house.settings)
+    assert found.case_id
+    left = found.model_a if found.shown_left == "model_a" else found.model_b
+    right = found.model_b if left == found.model_a else found.model_a
+    text = page.text
+    assert text.index(answers[found.case_id][left].reply_text) < text.rindex(answers[found.case_id][right].reply_text)
+
+
+def test_a_form_that_is_sent_twice_is_one_vote(voter: TestClient, house: House) -> None:
+    form = {"offer": offer_of(pair(voter)), "choice": "tie"}
+    assert voter.post("/arena", data=form, headers=HERE).status_code == 303
+    assert "이미 고른 쌍" in seen(voter.post("/arena", data=form, headers=HERE), 409).text
+    assert len(journal_votes(house.settings)) == 1
+
+
+@pytest.mark.parametrize("choice", ["", "model_a", "<b>"])
+def test_what_is_no_choice_is_no_vote(choice: str, voter: TestClient, house: House) -> None:
+    form = {"offer": offer_of(pair(voter)), "choice": choice}
+    assert voter.post("/arena", data=form, headers=HERE).status_code == 400
+    assert journal_votes(house.settings) == []
+
+
+def test_a_vote_from_another_site_is_refused(voter: TestClient, house: House) -> None:
+    form = {"offer": offer_of(pair(voter)), "choice": "left"}
+    assert voter.post("/arena", data=form, headers={"origin": "http://evil.example"}).status_code == 403
+    assert journal_votes(house.settings) == []
+
+
+def test_nobody_is_shown_a_pair_again_until_all_are_done(voter: TestClient) -> None:
+    voted = set()
+    while pair(voter).all("input", name="offer"):
+        found = vote(voter)
+        voted.add((found.case_id, found.model_a, found.model_b))
+    assert "모두 골랐습니다" in pair(voter).text
+    assert len(voted) == len(journal_votes(voter.app.state.settings))  # type: ignore[attr-defined]
+    assert pair(voter, "나").all("input", name="offer")
+
+
+def test_a_hostile_name_is_cut_and_only_text(voter: TestClient) -> None:
+    page = pair(voter, "<script>" * 40)
+    assert len(page.all("script")) == 1 and ("<script>" * 40)[:NAME_LIMIT] in page.text
+
+
+def test_before_the_runner_has_run_the_ratings_are_blank(client: TestClient) -> None:
+    assert "비어 있습니다" in seen(client.get("/ratings")).text
+
+
+def test_models_that_no_votes_connect_have_no_common_scale(house: House) -> None:
+    from wh_judge.evaluation.bradley_terry import Tally
+
+    document = rate_arena([Tally("가", "나", 3, 0, 0, 0)], [], {"screen": 3})
+    with house.warehouse() as connection:
+        evaluations.keep(connection, "arena_ratings", document, "run-rated")
+        publish(connection, house.settings.published, keep=3)
+    with reader(house) as client:
+        text = seen(client.get("/ratings")).text
+    assert "공통 눈금이 없습니다" in text and "run-rated" in text

@@ -1,0 +1,185 @@
+"""Uploaded files: received, checked, sent; without a server."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from wh_judge.errors import UserError
+from wh_judge.ingest import TableName
+from wh_judge.screen import uploads
+from wh_judge.screen.uploads import Report, find, listed, receive, rejection, send
+from wh_judge.settings import Settings
+from wh_judge_tests.builders import card, turn
+from wh_judge_tests.house import at
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings.model_validate({"data": tmp_path / "data"})
+
+
+def lines(*rows: object) -> bytes:
+    return "".join(f"{row if isinstance(row, str) else json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
+
+
+LOG = lines(
+    turn("T-1", turn_at=at(1)).model_dump(mode="json"),
+    turn("T-2", turn_at=at(2)).model_dump(mode="json"),
+    turn("T-3", turn_at=at(2)).model_dump(mode="json"),
+    {"turn_id": "T-4"},
+    "no JSON",
+)
+
+
+def given(settings: Settings, content: bytes = LOG, name: str = "로그.jsonl", table: TableName = "chat_turn") -> Report:
+    return receive(settings, name, table, [content[:10], content[10:]])[0]
+
+
+def kept(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_rows_days_and_problems_are_counted(settings: Settings) -> None:
+    report = given(settings)
+    assert (report.rows, report.rejected, report.noted, report.size) == (3, 2, 0, len(LOG))
+    assert report.days == {"2026-09-01": 1, "2026-09-02": 2}
+
+
+def test_each_problem_has_its_line(settings: Settings) -> None:
+    assert [(problem.line, problem.severity) for problem in given(settings).problems] == [
+        (4, "rejected"),
+        (5, "rejected"),
+    ]
+
+
+def test_the_first_rows_are_shown_with_long_cells_cut(settings: Settings) -> None:
+    long = turn("T-1", reply_text="가" * 5000).model_dump(mode="json")
+    [row] = given(settings, lines(long)).preview
+    assert row["turn_id"] == "T-1"
+    assert row["reply_text"] == "가" * uploads.PREVIEW_TEXT + "…"
+
+
+def test_no_more_rows_are_shown_than_said(settings: Settings) -> None:
+    many = lines(*(turn(f"T-{n}").model_dump(mode="json") for n in range(uploads.PREVIEW_ROWS + 5)))
+    assert len(given(settings, many).preview) == uploads.PREVIEW_ROWS
+
+
+def test_problems_beyond_a_number_are_only_counted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "PROBLEMS_KEPT", 1)
+    report = given(settings)
+    assert (len(report.problems), report.rejected) == (1, 2)
+
+
+def test_a_report_is_found_by_its_hash_and_listed(settings: Settings) -> None:
+    report = given(settings)
+    assert find(settings, report.sha256) == report
+    assert listed(settings, 5) == [report]
+
+
+@pytest.mark.parametrize("sha256", ["", "../x", "0" * 63, "g" * 64, "0" * 64, "/etc/passwd"])
+def test_what_is_no_known_hash_finds_nothing(sha256: str, settings: Settings) -> None:
+    given(settings)
+    assert find(settings, sha256) is None
+
+
+def test_the_same_file_is_recognised_under_another_name(settings: Settings) -> None:
+    first = given(settings)
+    assert receive(settings, "다른 이름.jsonl", "chat_turn", [LOG]) == (first, False)
+    assert len(listed(settings, 5)) == 1
+
+
+def test_the_same_file_as_another_table_is_another_upload(settings: Settings) -> None:
+    assert given(settings).sha256 != given(settings, table="gold_label").sha256
+
+
+def test_the_same_file_many_times_at_once_is_one_upload(settings: Settings) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: receive(settings, "a.jsonl", "chat_turn", [LOG]), range(16)))
+    assert len({report.sha256 for report, _ in found}) == 1
+    assert kept(settings.uploads) == [f"{found[0][0].sha256}/{name}" for name in ("file.jsonl", "report.json")]
+
+
+@pytest.mark.parametrize("name", ["../../x.jsonl", "/etc/x.jsonl", "..\\x.jsonl", "a/b/c.jsonl", "\0.jsonl"])
+def test_a_name_is_never_a_path(name: str, settings: Settings, tmp_path: Path) -> None:
+    report = given(settings, name=name)
+    send(settings, report)
+    assert report.name == name
+    assert {path.split("/")[1] for path in kept(tmp_path)} == {"uploads", "inbox"}
+    assert all(report.sha256 in path for path in kept(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a", "a.jsonl.exe", ".jsonl.gz"])
+def test_a_file_of_another_kind_is_refused(name: str, settings: Settings) -> None:
+    with pytest.raises(UserError, match="파일만 읽습니다"):
+        given(settings, name=name)
+
+
+def test_an_empty_file_is_refused(settings: Settings) -> None:
+    with pytest.raises(UserError, match="빈 파일입니다"):
+        given(settings, b"")
+
+
+def test_nothing_is_left_of_what_was_refused_or_broke_off(settings: Settings) -> None:
+    def broken() -> object:
+        yield LOG
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        receive(settings, "a.jsonl", "chat_turn", broken())  # type: ignore[arg-type]
+    with pytest.raises(UserError):
+        given(settings, b"")
+    assert list(settings.uploads.iterdir()) == []
+
+
+def test_a_log_is_sent_into_the_inbox_under_its_hash(settings: Settings) -> None:
+    report = given(settings)
+    send(settings, report)
+    [name] = kept(settings.inbox)
+    assert name == f"{report.received_at}-{report.sha256}.jsonl"
+    assert (settings.inbox / name).read_bytes() == LOG
+    sent = find(settings, report.sha256)
+    assert sent and sent.sent
+
+
+def test_cards_are_sent_into_their_folder(settings: Settings) -> None:
+    content = json.dumps([card("C-1").model_dump(mode="json")]).encode()
+    report = given(settings, content, "카드.json", "character_card")
+    send(settings, report)
+    assert kept(settings.inbox) == [f"cards/{report.received_at}-{report.sha256}.json"]
+
+
+def test_sending_twice_is_sending_once(settings: Settings) -> None:
+    report = given(settings)
+    send(settings, report)
+    before = (settings.inbox / report.place).stat()
+    send(settings, report)
+    assert (settings.inbox / report.place).stat() == before
+
+
+def test_what_was_cut_off_between_the_two_steps_of_sending_is_sent_again(settings: Settings) -> None:
+    report = given(settings)
+    settings.inbox.mkdir()
+    (settings.uploads / report.sha256 / "file.jsonl").rename(settings.inbox / report.place)
+    send(settings, report)
+    sent = find(settings, report.sha256)
+    assert sent and sent.sent
+    assert kept(settings.inbox) == [str(report.place)]
+
+
+def test_a_file_without_a_row_cannot_be_sent(settings: Settings) -> None:
+    report = given(settings, b"no JSON\n")
+    assert not report.usable
+    with pytest.raises(UserError, match="보낼 수 없습니다"):
+        send(settings, report)
+    assert not settings.inbox.exists()
+
+
+def test_why_the_inbox_set_a_file_aside_is_told(settings: Settings) -> None:
+    report = given(settings)
+    assert rejection(settings, report) is None
+    reason = settings.inbox / "rejected" / f"{report.place}.reason.txt"
+    reason.parent.mkdir(parents=True)
+    reason.write_text("까닭")
+    assert rejection(settings, report) == "까닭"

@@ -1,0 +1,45 @@
+"""New votes: each is a line, also beside others that are being written and after a crash."""
+
+from multiprocessing import get_context
+from pathlib import Path
+
+from wh_judge.ingest import TABLES, read_table
+from wh_judge.votes.journal import JOURNAL, append
+from wh_judge_tests.votes import vote
+
+
+def written(folder: Path) -> list[str]:
+    batch = read_table(folder, TABLES["vote"])
+    assert batch.problems == []
+    ids: list[str] = batch.rows["vote_id"].to_pylist()
+    return ids
+
+
+def test_votes_are_appended(tmp_path: Path) -> None:
+    folder = tmp_path / "votes"
+    for name in ("V-1", "V-2"):
+        append(folder, vote(name, annotator="하늘"))
+    assert written(folder) == ["V-1", "V-2"]
+    assert "하늘" in (folder / JOURNAL).read_text(encoding="utf-8")
+
+
+def test_a_line_that_was_cut_off_does_not_swallow_the_next(tmp_path: Path) -> None:
+    (tmp_path / JOURNAL).write_text('{"vote_id": "V-0", "mod', encoding="utf-8")
+    append(tmp_path, vote("V-1"))
+    batch = read_table(tmp_path, TABLES["vote"])
+    assert (batch.rows["vote_id"].to_pylist(), len(batch.problems)) == (["V-1"], 1)
+
+
+def _append_many(folder: Path, who: str) -> None:
+    for number in range(50):
+        append(folder, vote(f"{who}-{number}", annotator=who * 500))
+
+
+def test_processes_do_not_write_into_each_other_s_lines(tmp_path: Path) -> None:
+    context = get_context("spawn")
+    processes = [context.Process(target=_append_many, args=(tmp_path, who)) for who in "ab"]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert sorted(written(tmp_path)) == sorted(f"{who}-{number}" for who in "ab" for number in range(50))
