@@ -32,9 +32,9 @@ def command() -> None:
     \b
     Examples:
       wh-judge review queue names --out names.csv
-      wh-judge review take names.csv --by jieun
-      wh-judge review decide name add --character CHR-0001 --name 백운선생 --by jieun --why "new mentor"
-      wh-judge review undo D-1 --by jieun --why "was a mistake"
+      wh-judge review take names.csv --by me
+      wh-judge review decide name add --character CHR-0001 --name 백운선생 --by me --why "new mentor"
+      wh-judge review undo D-1 --by me --why "was a mistake"
     """
 
 
@@ -65,7 +65,12 @@ def safe_text(text: str) -> str:
 @click.option("--out", type=click.Path(path_type=Path), help="Write a .csv, a .jsonl, or a .json for Label Studio.")
 @_DATA
 def queue(name: str, week: str | None, only_open: bool, out: Path | None, data: str | None) -> None:
-    """Show or write the week's tasks of a queue."""
+    """Show or write the week's tasks of a queue.
+
+    \b
+    Example:
+      wh-judge review queue forbidden --week 2026-W36 --out tasks.csv
+    """
     from wh_judge.review.exchange import rows_of, write_tasks
     from wh_judge.review.queues import Task, draw, newest_week, open_tasks
 
@@ -87,7 +92,12 @@ def queue(name: str, week: str | None, only_open: bool, out: Path | None, data: 
 @click.option("--by", help="Who decided, where the file does not say it.")
 @_DATA
 def take(file: Path, by: str | None, data: str | None) -> None:
-    """Take in the decisions of a file of tasks: .csv, .jsonl, or an export of Label Studio."""
+    """Take in the decisions of a file of tasks: .csv, .jsonl, or an export of Label Studio.
+
+    \b
+    Example:
+      wh-judge review take tasks.csv --by me
+    """
     from wh_judge.review.exchange import read_drafts
 
     _write(load_settings(data=data), read_drafts(file, by))
@@ -111,6 +121,10 @@ def decide(kind: str, choice: str, data: str | None, **given: Any) -> None:
 
     KIND and CHOICE: name add/block, hit harmful/harmless, term drop/narrow/keep, speech 반말/존댓말/섞임, ending
     add/reject, trailing ignore/reject, label with one of the five verdicts.
+
+    \b
+    Example:
+      wh-judge review decide ending add --ending 습니까 --by me
     """
     from pydantic import ValidationError
 
@@ -133,7 +147,12 @@ def decide(kind: str, choice: str, data: str | None, **given: Any) -> None:
 @_WHY
 @_DATA
 def undo(decision_id: str, by: str, why: str | None, data: str | None) -> None:
-    """Undo a decision, or an undo."""
+    """Undo a decision, or an undo.
+
+    \b
+    Example:
+      wh-judge review undo D-1 --by me
+    """
     from wh_judge.review.decisions import Draft
 
     draft = Draft.model_validate({"kind": "undo", "choice": "undo", "undoes": decision_id, "by": by, "why": why})
@@ -155,7 +174,12 @@ def _write(settings: Settings, drafts: "Sequence[Any]") -> None:
 @_DATA
 @_JSON
 def decisions(data: str | None, as_json: bool) -> None:
-    """List all decisions, oldest first, and which of them count."""
+    """List all decisions, oldest first, and which of them count.
+
+    \b
+    Example:
+      wh-judge review decisions
+    """
     from wh_judge.review.book import line
     from wh_judge.review.decisions import in_force, shown
     from wh_judge.store.decisions import decisions_of
@@ -176,7 +200,12 @@ def decisions(data: str | None, as_json: bool) -> None:
 @_DATA
 @_JSON
 def terms(data: str | None, as_json: bool) -> None:
-    """Show how often each lexicon term was right, of the hits that people read; worst first."""
+    """Show how often each lexicon term was right, of the hits that people read; worst first.
+
+    \b
+    Example:
+      wh-judge review terms
+    """
     from wh_judge.review.terms import term_precision
 
     rows = _read(data, lambda connection, settings, decisions: term_precision(connection, decisions))
@@ -192,7 +221,12 @@ def terms(data: str | None, as_json: bool) -> None:
 @_DATA
 @_JSON
 def endings(data: str | None, as_json: bool) -> None:
-    """Propose endings that the settings miss, with what each would change before anyone adopts it."""
+    """Propose endings that the settings miss, with what each would change before anyone adopts it.
+
+    \b
+    Example:
+      wh-judge review endings
+    """
     from wh_judge.review.endings import propose
 
     rows = _read(data, lambda connection, settings, decisions: propose(connection, settings.rules, decisions))
@@ -213,7 +247,12 @@ def endings(data: str | None, as_json: bool) -> None:
 @_DATA
 @_JSON
 def labels(out: Path | None, data: str | None, as_json: bool) -> None:
-    """Show who labelled how many turns and how far each two agree; export the labels that count."""
+    """Show who labelled how many turns and how far each two agree; export the labels that count.
+
+    \b
+    Example:
+      wh-judge review labels --out gold.csv
+    """
     from wh_judge.ingest import TABLES, input_path, read_layers
     from wh_judge.outputs import write_documents
     from wh_judge.review.effects import all_labels, labels_with

@@ -51,7 +51,7 @@ def command(host: str, port: int, names: tuple[str, ...], data: str | None) -> N
     settings = load_settings(data=data)
     local = _is_loopback(host)
     token = None if local else _token()
-    hosts = (*LOOPBACK, *(name.lower() for name in names), *(() if local else (host,)))
+    hosts = (*LOOPBACK, *(name.lower() for name in names), _shown(host).lower())
     listener = _listen(host, port)
     address = f"http://{_shown(host)}:{listener.getsockname()[1]}/"
     click.echo(f"{address}{f'?token={token}' if token else ''}", err=True)

@@ -94,6 +94,7 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
             HTTPException: _http_error,
             SnapshotError: _snapshot_error,
             duckdb.Error: _snapshot_error,
+            OSError: _disk_error,
             Exception: _any_error,
         },
     )
@@ -153,6 +154,13 @@ def _snapshot_error(request: Request, error: Exception) -> Response:
     what = "공개된 판정을 읽지 못했습니다. 다른 판의 wh-judge가 만들었거나 파일이 상했습니다."
     remedy = "data/published/ 안의 스냅샷을 지우고 `wh-judge run`으로 다시 공개하세요."
     return error_response(request.scope, 503, what, remedy)
+
+
+def _disk_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, OSError)
+    _LOG.error("%s", error)
+    what = f"데이터 폴더를 쓰거나 읽지 못했습니다. ({error.strerror})"
+    return error_response(request.scope, 503, what, "남은 자리와 쓸 권한을 확인하고 다시 해 보세요.")
 
 
 def _any_error(request: Request, _error: Exception) -> Response:

@@ -3,7 +3,6 @@
 import hmac
 import re
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -103,11 +102,9 @@ def _token_of(scope: Scope) -> str:
 
 
 def _cookie(headers: Headers) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return ""
-    return found.value if found else ""
+    """By hand: `SimpleCookie` gives up at the first cookie of anybody else's that it does not like."""
+    pairs = (pair.strip().partition("=") for header in headers.getlist("cookie") for pair in header.split(";"))
+    return next((value.strip('"') for name, _, value in pairs if name == COOKIE), "")
 
 
 def _without_port(host: str) -> str:
@@ -120,7 +117,10 @@ _HOST = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::\d*)?")
 
 def _same_origin(headers: Headers) -> bool:
     """Whether a page of this very screen sent it, or no page at all, such as curl."""
-    if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+    if not set(headers.getlist("sec-fetch-site")) <= {"same-origin", "none"}:
         return False
-    origin = headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == headers.get("host", "")
+    origins = headers.getlist("origin")
+    try:
+        return all(urlsplit(origin).netloc == headers.get("host", "") for origin in origins)
+    except ValueError:
+        return False

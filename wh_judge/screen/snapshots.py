@@ -1,12 +1,13 @@
 """Reading published snapshots while new ones are being published."""
 
 import datetime as dt
+import logging
 import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +22,9 @@ CACHE_BYTES = 64_000_000
 they may take a few times as much. A snapshot never changes, so results never grow old."""
 
 _CONFIG: dict[str, Any] = {"memory_limit": "512MB", "threads": 2, "enable_external_access": False}
+
+
+_LOG = logging.getLogger(__name__)
 
 
 class SnapshotError(Exception):
@@ -140,6 +144,16 @@ class Snapshots:
             if newest and not newest.readers:
                 newest.close()
 
+    @contextmanager
+    def read_if_any(self) -> Iterator[Snapshot | None]:
+        """The same for pages that can do without: None, too, where it cannot be opened."""
+        with ExitStack() as stack:
+            try:
+                snapshot = stack.enter_context(self.read())
+            except SnapshotError:
+                snapshot = None
+            yield snapshot
+
     def _open_newest(self) -> Snapshot | None:
         snapshot_id = self._named()
         while snapshot_id and not (self._newest and self._newest.id == snapshot_id):
@@ -148,6 +162,10 @@ class Snapshots:
             except (duckdb.Error, OSError, ValueError) as error:
                 # A snapshot may be dropped between the two looks: by then another one is named.
                 again = self._named()
+                if again == snapshot_id and self._newest:
+                    # What is open is sound, and older than what is damaged.
+                    _LOG.error("%s.duckdb: %s", snapshot_id, error)
+                    return self._newest
                 if again == snapshot_id:
                     raise SnapshotError(f"{snapshot_id}.duckdb: {error}") from error
                 snapshot_id = again
@@ -160,6 +178,6 @@ class Snapshots:
     def _named(self) -> str | None:
         try:
             name = (self._folder / CURRENT).read_text(encoding="utf-8", errors="replace").strip()
-        except FileNotFoundError:
+        except OSError:
             return None
         return name or None

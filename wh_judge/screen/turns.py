@@ -163,10 +163,24 @@ def prompt_page(request: Request, snapshot: Snapshot) -> Response:
     prompt_id = asked(request)
     source = "SELECT * FROM chat_turn WHERE prompt_id = $id"
     those = "turn_id IN (SELECT turn_id FROM turn)"
-    rows = judged(snapshot, source, those, {"id": prompt_id})
-    if not rows:
+    [found] = snapshot.rows("SELECT count(*) AS turns FROM chat_turn WHERE prompt_id = $id", {"id": prompt_id})
+    if not found["turns"]:
         raise PageError(404, f"{prompt_id}: 이런 프롬프트는 없습니다.", "모델 쪽의 목록에서 고르세요.")
-    return render(request, snapshot, "prompt.html", prompt_id=prompt_id, rows=rows, names_of=names_of(snapshot))
+    number = read_page(request.query_params)
+    pages = -(-found["turns"] // SESSION_ROWS)
+    check_page(number, pages)
+    source += f" ORDER BY length(turn_id), turn_id LIMIT {SESSION_ROWS} OFFSET {(number - 1) * SESSION_ROWS}"
+    rows = judged(snapshot, source, those, {"id": prompt_id})
+    return render(
+        request,
+        snapshot,
+        "prompt.html",
+        prompt_id=prompt_id,
+        rows=rows,
+        names_of=names_of(snapshot),
+        number=number,
+        last_page=pages,
+    )
 
 
 def asked(request: Request) -> str:

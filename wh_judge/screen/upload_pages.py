@@ -16,7 +16,7 @@ from wh_judge.screen.errors import PageError
 from wh_judge.screen.filters import read_page
 from wh_judge.screen.render import render
 from wh_judge.screen.snapshots import Snapshot
-from wh_judge.screen.uploads import Report, find, listed, receive, rejection, send
+from wh_judge.screen.uploads import Report, can_be_sent, find, listed, receive, rejection, send
 from wh_judge.settings import Settings
 
 TABLE_NAMES: dict[str, str] = {
@@ -33,7 +33,7 @@ CHUNK = 1 << 20
 def form_page(request: Request) -> Response:
     """Where a file is chosen or dropped, with the uploads so far."""
     settings: Settings = request.app.state.settings
-    with request.app.state.snapshots.read() as snapshot:
+    with request.app.state.snapshots.read_if_any() as snapshot:
         return render(
             request,
             snapshot,
@@ -105,7 +105,7 @@ def status_page(request: Request) -> Response:
     number = read_page(request.query_params)
     pages = max(1, -(-len(report.problems) // PROBLEM_ROWS))
     start = (number - 1) * PROBLEM_ROWS
-    with request.app.state.snapshots.read() as snapshot:
+    with request.app.state.snapshots.read_if_any() as snapshot:
         progress = _progress(snapshot, settings, report)
         return render(
             request,
@@ -115,8 +115,9 @@ def status_page(request: Request) -> Response:
             table=TABLE_NAMES[report.table],
             again="again" in request.query_params,
             progress=progress,
-            waiting=report.sent and not (progress["rejected"] or progress["done"]),
-            daemon=daemon_is_running(settings) if report.sent else None,
+            waiting=bool(report.sent_as) and not (progress["rejected"] or progress["done"]),
+            can_be_sent=can_be_sent(settings, report),
+            daemon=daemon_is_running(settings) if report.sent_as else None,
             problems=report.problems[start : start + PROBLEM_ROWS],
             number=number,
             last_page=pages,
@@ -140,15 +141,19 @@ def _asked(request: Request) -> Report:
 def _progress(snapshot: Snapshot | None, settings: Settings, report: Report) -> dict[str, Any]:
     """How far an upload has come, as far as the newest snapshot tells."""
     told: dict[str, Any] = {"rejected": rejection(settings, report), "read": False, "done": False, "file": ""}
-    if snapshot is None:
+    if snapshot is None or report.sent_as is None:
         return told
-    file = (Path(settings.inbox.name) / report.place).as_posix()
+    file = (Path(settings.inbox.name) / report.sent_as).as_posix()
     told["file"] = file
     told["read"] = bool(snapshot.rows("SELECT 1 FROM read_file WHERE file = $file", {"file": file}))
     if not told["read"]:
         return told
     if report.table != "chat_turn":
-        return told | {"done": True}
+        [later] = snapshot.rows(
+            """SELECT count(*) AS files FROM read_file WHERE "table" = $table AND file > $file""",
+            {"table": report.table, "file": file},
+        )
+        return told | {"done": True, "later": later["files"]}
     [counts] = snapshot.rows(
         """WITH turn AS (SELECT turn_id, day FROM chat_turn WHERE file = $file)
            SELECT (SELECT count(*) FROM turn) AS turns, min(day) AS first, max(day) AS last,

@@ -1,14 +1,17 @@
 """Uploaded files: received, checked, and handed to the inbox under the hash of their contents.
 
 Each upload is a folder `data/uploads/<sha256>/` with the file, until it is sent, and `report.json`, what was found in
-it. The name that a sender gave is only shown; it is never a path.
+it. The name that a sender gave is only shown; it is never a path. A file that comes again is checked again, and may be
+sent again: what was sent last counts.
 """
 
 import datetime as dt
 import hashlib
+import itertools
 import json
 import secrets
 import shutil
+import time
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -26,6 +29,7 @@ from wh_judge.settings import Settings
 PREVIEW_ROWS = 20
 PREVIEW_TEXT = 200
 """Characters of a cell that the preview shows."""
+ABANDONED_SECONDS = 24 * 3600.0
 PROBLEMS_KEPT = 10_000
 """Problems that are listed; the others are counted."""
 
@@ -51,8 +55,6 @@ class Report(BaseModel):
     table: TableName
     suffix: str
     size: int
-    received_at: str
-    """In UTC, such as 20261130T003712; files of the small tables count in this order."""
     rows: int
     rejected: int
     noted: int
@@ -61,7 +63,8 @@ class Report(BaseModel):
     """Turns by day, for a log."""
     preview: list[dict[str, str]]
     problems: list[Found]
-    sent: bool = False
+    sent_as: str | None = None
+    """Where it lay in the inbox when it was sent last."""
 
     @property
     def usable(self) -> bool:
@@ -69,14 +72,13 @@ class Report(BaseModel):
         return self.rows > 0
 
     @property
-    def place(self) -> Path:
-        """Where it lies in the inbox once it was sent."""
-        name = f"{self.received_at}-{self.sha256}{self.suffix}"
-        return Path(name) if self.table == "chat_turn" else Path(TABLES[self.table].place, name)
+    def file(self) -> str:
+        """Its name in its folder."""
+        return f"file{self.suffix}"
 
 
 def receive(settings: Settings, name: str, table: TableName, chunks: Iterable[bytes]) -> tuple[Report, bool]:
-    """Store a file under the hash of its contents and check it; one that is known already is not checked again.
+    """Store a file under the hash of its contents and check it.
 
     Returns:
         What was found, and whether the file is new.
@@ -88,10 +90,11 @@ def receive(settings: Settings, name: str, table: TableName, chunks: Iterable[by
     if suffix not in READERS:
         raise UserError(f"{name}: {', '.join(READERS)} 파일만 읽습니다. 이름이 그렇게 끝나는 파일을 고르세요.")
     settings.uploads.mkdir(parents=True, exist_ok=True)
+    _drop_abandoned(settings.uploads)
     arriving = settings.uploads / f".{secrets.token_hex(8)}.partial"
     arriving.mkdir()
     try:
-        digest, size = hashlib.sha256(f"{table}\0".encode()), 0
+        digest, size = hashlib.sha256(f"{table}\0{suffix}\0".encode()), 0
         file = arriving / f"file{suffix}"
         with file.open("wb") as out:
             for chunk in chunks:
@@ -101,18 +104,24 @@ def receive(settings: Settings, name: str, table: TableName, chunks: Iterable[by
         if not size:
             raise UserError(f"{name}: 빈 파일입니다. 내용이 있는 파일을 고르세요.")
         known = find(settings, digest.hexdigest())
-        if known:
-            return known, False
         report = check(file, digest.hexdigest(), name, table)
-        _keep(arriving, report)
-        try:
-            arriving.rename(settings.uploads / report.sha256)
-        except OSError:
-            # The same file came twice at once, and the other one was done first.
-            return find(settings, report.sha256) or report, False
-        return report, True
+        folder = settings.uploads / report.sha256
+        if known:
+            report = report.model_copy(update={"name": known.name, "sent_as": known.sent_as})
+        folder.mkdir(exist_ok=True)
+        file.rename(folder / report.file)
+        _keep(folder, report)
+        return report, known is None
     finally:
         shutil.rmtree(arriving, ignore_errors=True)
+
+
+def _drop_abandoned(folder: Path) -> None:
+    """What a killed server left of files that were arriving a day ago or more."""
+    for arriving in folder.glob(".*.partial"):
+        with suppress(FileNotFoundError):
+            if arriving.stat().st_mtime < time.time() - ABANDONED_SECONDS:
+                shutil.rmtree(arriving, ignore_errors=True)
 
 
 def check(file: Path, sha256: str, name: str, table: TableName) -> Report:
@@ -137,7 +146,6 @@ def check(file: Path, sha256: str, name: str, table: TableName) -> Report:
         name=name,
         table=table,
         suffix=file.suffix,
-        received_at=f"{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S}",
         size=file.stat().st_size,
         rows=rows,
         rejected=rejected,
@@ -175,38 +183,61 @@ def find(settings: Settings, sha256: str) -> Report | None:
     """The report of an upload; None for one that is not known."""
     if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
         return None
+    return _read(settings.uploads / sha256 / "report.json")
+
+
+def _read(report: Path) -> Report | None:
+    """A report; None for one that is not there, damaged, or of another version."""
     try:
-        text = (settings.uploads / sha256 / "report.json").read_text(encoding="utf-8")
-    except FileNotFoundError:
+        return Report.model_validate_json(report.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return None
-    return Report.model_validate_json(text)
 
 
 def listed(settings: Settings, most: int) -> list[Report]:
     """The newest uploads."""
     files = sorted(settings.uploads.glob("[0-9a-f]*/report.json"), key=lambda file: -file.stat().st_mtime_ns)
-    return [Report.model_validate_json(file.read_text(encoding="utf-8")) for file in files[:most]]
+    found = (_read(file) for file in files)
+    return list(itertools.islice((report for report in found if report), most))
 
 
 def send(settings: Settings, report: Report) -> None:
     """Put an uploaded file into the inbox, where the sensor takes it. Sending it twice is sending it once.
 
+    Its name there begins with the time, since files of the small tables count in the order of their names.
+
     Raises:
-        UserError: there is no row in it.
+        UserError: there is no row in it, or nothing to send any more, or the inbox leads elsewhere.
     """
     if not report.usable:
         raise UserError(f"{report.name}: 읽을 수 있는 줄이 없어 보낼 수 없습니다. 파일을 고쳐 다시 올리세요.")
-    folder, target = settings.uploads / report.sha256, settings.inbox / report.place
+    folder, file = settings.uploads / report.sha256, settings.uploads / report.sha256 / report.file
+    if not file.exists():
+        known = find(settings, report.sha256)
+        if known and known.sent_as:
+            return
+        raise UserError(f"{report.name}: 올린 파일이 없어졌습니다. 다시 올리세요.")
+    name = f"{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S%f}-{report.sha256}{report.suffix}"
+    place = Path(name) if report.table == "chat_turn" else Path(TABLES[report.table].place, name)
+    target = settings.inbox / place
+    if target.parent.is_symlink():
+        raise UserError(f"{target.parent}: 링크라서 넣지 않습니다. 보통 폴더로 바꾸세요.")
     target.parent.mkdir(parents=True, exist_ok=True)
-    # What was sent is no longer here. Cut off between the two steps, it is sent all the same, and the page says so.
-    with suppress(FileNotFoundError):
-        (folder / f"file{report.suffix}").rename(target)
-    _keep(folder, report.model_copy(update={"sent": True}))
+    # Told before it is done: cut off in between, the file is still here, and the page offers to send it again.
+    _keep(folder, report.model_copy(update={"sent_as": place.as_posix()}))
+    file.rename(target)
+
+
+def can_be_sent(settings: Settings, report: Report) -> bool:
+    """Whether it has rows, and its file is here: it was not sent yet, or came again since."""
+    return report.usable and (settings.uploads / report.sha256 / report.file).exists()
 
 
 def rejection(settings: Settings, report: Report) -> str | None:
     """Why the inbox set a file aside; None where it did not."""
-    reason = settings.inbox / REJECTED / f"{report.place}.reason.txt"
+    if not report.sent_as:
+        return None
+    reason = settings.inbox / REJECTED / f"{report.sent_as}.reason.txt"
     try:
         return reason.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:

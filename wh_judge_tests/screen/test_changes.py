@@ -117,7 +117,8 @@ def test_a_turn_that_lost_its_verdict_is_told(house: House, tmp_path: Path) -> N
     [path] = house.settings.published.glob("*.duckdb")
     with duckdb.connect(str(path)) as connection:
         connection.execute(
-            "INSERT INTO verdict_change VALUES (?, 'T-3', 'run-third', ?, '설정대로 말함', NULL, ?, 'null', [], [])",
+            "INSERT INTO verdict_change VALUES"
+            " (?, 'T-3', 'run-third', ?, '설정대로 말함', NULL, ?, 'null', [], [], [])",
             [DAY_1, dt.datetime(2030, 1, 1, tzinfo=dt.UTC), '{"verdict": "설정대로 말함"}'],
         )
     with reader(house) as client:

@@ -100,8 +100,8 @@ def test_cards_are_followed_until_they_count(uploader: TestClient, house: House)
 def test_a_file_that_the_inbox_set_aside_says_why(uploader: TestClient, house: House) -> None:
     place = sent(uploader)
     report = find(house.settings, place.rpartition("/")[2])
-    assert report
-    (house.settings.inbox / report.place).write_text("{", encoding="utf-8")
+    assert report and report.sent_as
+    (house.settings.inbox / report.sent_as).write_text("{", encoding="utf-8")
     bring_in(house)
     assert "받지 않았습니다" in seen(uploader.get(place)).text
 

@@ -1,6 +1,7 @@
 """Uploaded files: received, checked, sent; without a server."""
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from wh_judge.errors import UserError
 from wh_judge.ingest import TableName
 from wh_judge.screen import uploads
-from wh_judge.screen.uploads import Report, find, listed, receive, rejection, send
+from wh_judge.screen.uploads import Report, can_be_sent, find, listed, receive, rejection, send
 from wh_judge.settings import Settings
 from wh_judge_tests.builders import card, turn
 from wh_judge_tests.house import at
@@ -133,39 +134,97 @@ def test_nothing_is_left_of_what_was_refused_or_broke_off(settings: Settings) ->
     assert list(settings.uploads.iterdir()) == []
 
 
+def sent(settings: Settings, report: Report) -> Path:
+    """Where a file lies once it was sent."""
+    send(settings, report)
+    known = find(settings, report.sha256)
+    assert known and known.sent_as
+    return settings.inbox / known.sent_as
+
+
 def test_a_log_is_sent_into_the_inbox_under_its_hash(settings: Settings) -> None:
     report = given(settings)
-    send(settings, report)
-    [name] = kept(settings.inbox)
-    assert name == f"{report.received_at}-{report.sha256}.jsonl"
-    assert (settings.inbox / name).read_bytes() == LOG
-    sent = find(settings, report.sha256)
-    assert sent and sent.sent
+    place = sent(settings, report)
+    assert place.parent == settings.inbox and place.name.endswith(f"-{report.sha256}.jsonl")
+    assert place.read_bytes() == LOG
+    assert kept(settings.uploads) == [f"{report.sha256}/report.json"]
 
 
 def test_cards_are_sent_into_their_folder(settings: Settings) -> None:
     content = json.dumps([card("C-1").model_dump(mode="json")]).encode()
-    report = given(settings, content, "카드.json", "character_card")
-    send(settings, report)
-    assert kept(settings.inbox) == [f"cards/{report.received_at}-{report.sha256}.json"]
+    place = sent(settings, given(settings, content, "카드.json", "character_card"))
+    assert place.parent == settings.inbox / "cards" and place.read_bytes() == content
 
 
 def test_sending_twice_is_sending_once(settings: Settings) -> None:
     report = given(settings)
-    send(settings, report)
-    before = (settings.inbox / report.place).stat()
-    send(settings, report)
-    assert (settings.inbox / report.place).stat() == before
+    place = sent(settings, report)
+    before = place.stat()
+    assert sent(settings, report) == place
+    assert place.stat() == before and len(kept(settings.inbox)) == 1
 
 
-def test_what_was_cut_off_between_the_two_steps_of_sending_is_sent_again(settings: Settings) -> None:
+def test_what_was_cut_off_before_the_file_was_moved_is_sent_again(settings: Settings) -> None:
     report = given(settings)
-    settings.inbox.mkdir()
-    (settings.uploads / report.sha256 / "file.jsonl").rename(settings.inbox / report.place)
-    send(settings, report)
-    sent = find(settings, report.sha256)
-    assert sent and sent.sent
-    assert kept(settings.inbox) == [str(report.place)]
+    place = sent(settings, report)
+    place.rename(settings.uploads / report.sha256 / report.file)
+    assert can_be_sent(settings, report)
+    assert sent(settings, report).read_bytes() == LOG
+
+
+def test_a_file_that_comes_again_is_checked_again_and_can_be_sent_again(settings: Settings) -> None:
+    first = sent(settings, given(settings))
+    again, new = receive(settings, "로그.jsonl", "chat_turn", [LOG])
+    assert not new and again.sent_as == first.name and can_be_sent(settings, again)
+    second = sent(settings, again)
+    assert second.name > first.name and second.read_bytes() == LOG
+
+
+def test_of_two_files_the_one_that_was_sent_last_comes_last(settings: Settings) -> None:
+    one, other = given(settings), given(settings, LOG + b"\n")
+    names = [sent(settings, report).name for report in (other, one)]
+    assert sorted(names) == names
+
+
+def test_the_same_bytes_under_another_suffix_are_another_upload(settings: Settings) -> None:
+    wrong, right = given(settings, name="a.json"), given(settings, name="a.jsonl")
+    assert wrong.sha256 != right.sha256 and right.rows == 3
+
+
+def test_what_is_gone_cannot_be_sent_and_says_so(settings: Settings) -> None:
+    report = given(settings)
+    (settings.uploads / report.sha256 / report.file).unlink()
+    assert not can_be_sent(settings, report)
+    with pytest.raises(UserError, match="없어졌습니다"):
+        send(settings, report)
+
+
+def test_a_link_in_place_of_a_table_s_folder_takes_nothing(settings: Settings, tmp_path: Path) -> None:
+    settings.inbox.mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    (settings.inbox / "gold").symlink_to(tmp_path / "elsewhere")
+    report = given(settings, lines({"turn_id": "T-1", "verdict": "말투 어긋남"}), table="gold_label")
+    with pytest.raises(UserError, match="링크"):
+        send(settings, report)
+    assert can_be_sent(settings, report) and kept(tmp_path / "elsewhere") == []
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"sha256": 1}'])
+def test_a_damaged_report_is_none(content: str, settings: Settings) -> None:
+    report = given(settings)
+    (settings.uploads / report.sha256 / "report.json").write_text(content)
+    assert find(settings, report.sha256) is None and listed(settings, 5) == []
+    assert given(settings) == report
+
+
+def test_what_a_killed_server_left_is_dropped_after_a_day(settings: Settings) -> None:
+    folders = [settings.uploads / name for name in (".old.partial", ".new.partial")]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "file.jsonl").touch()
+    os.utime(folders[0], (0, 0))
+    given(settings)
+    assert [folder.exists() for folder in folders] == [False, True]
 
 
 def test_a_file_without_a_row_cannot_be_sent(settings: Settings) -> None:
@@ -179,7 +238,9 @@ def test_a_file_without_a_row_cannot_be_sent(settings: Settings) -> None:
 def test_why_the_inbox_set_a_file_aside_is_told(settings: Settings) -> None:
     report = given(settings)
     assert rejection(settings, report) is None
-    reason = settings.inbox / "rejected" / f"{report.place}.reason.txt"
+    place = sent(settings, report)
+    reason = settings.inbox / "rejected" / f"{place.name}.reason.txt"
     reason.parent.mkdir(parents=True)
     reason.write_text("까닭")
-    assert rejection(settings, report) == "까닭"
+    known = find(settings, report.sha256)
+    assert known and rejection(settings, known) == "까닭"

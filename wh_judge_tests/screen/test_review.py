@@ -1,0 +1,135 @@
+"""The review loop on the screen."""
+
+import json
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+from starlette.testclient import TestClient
+
+from wh_judge.review.book import book_of, read_book
+from wh_judge.review.decisions import Decision
+from wh_judge.screen.review import TABS
+from wh_judge_tests.house import House
+from wh_judge_tests.screen.site import reader, seen
+
+HERE = {"origin": "http://127.0.0.1"}
+WEEK = "2026-W36"
+"""The week of the small log."""
+ADD = {"kind": "name", "choice": "add", "character_id": "C-1", "name": "리안", "by": "가", "tab": "names"}
+
+
+@pytest.fixture
+def reviewer(house: House) -> Iterator[TestClient]:
+    with reader(house) as found:
+        yield found
+
+
+def decided(house: House) -> list[Decision]:
+    return read_book(book_of(house.settings.data))
+
+
+def decide(client: TestClient, **cells: str) -> httpx2.Response:
+    return client.post("/review", data=ADD | cells, headers=HERE)
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_every_tab_is_a_page(tab: str, client: TestClient) -> None:
+    page = seen(client.get("/review", params={"tab": tab, "week": WEEK}))
+    assert TABS[tab] in page.text and len(page.all("h1")) == 1
+
+
+def test_a_name_that_no_card_has_is_shown_with_its_turns(client: TestClient) -> None:
+    page = seen(client.get("/review", params={"tab": "names", "week": WEEK}))
+    assert "리안" in page.text and "/turn?id=T-8" in page.links("/turn")
+
+
+def test_a_forbidden_hit_is_shown_with_its_term(client: TestClient) -> None:
+    text = seen(client.get("/review", params={"tab": "forbidden", "week": WEEK})).text
+    assert "선거" in text and "현실 정치" in text
+
+
+def test_without_a_name_nobody_decides(client: TestClient) -> None:
+    page = seen(client.get("/review", params={"tab": "names", "week": WEEK}))
+    assert all("disabled" in button for button in page.all("button", name="choice"))
+
+
+def test_a_decision_is_written_down_with_who_and_why(reviewer: TestClient, house: House) -> None:
+    answer = decide(reviewer, why="새 인물")
+    assert answer.status_code == 303 and answer.headers["location"].startswith("/review?tab=names")
+    [row] = decided(house)
+    assert (row.kind, row.choice, row.character_id, row.name, row.by, row.why) == (
+        "name", "add", "C-1", "리안", "가", "새 인물",
+    )  # fmt: skip
+
+
+def test_what_was_decided_is_not_asked_again_and_stands_at_its_turn(reviewer: TestClient) -> None:
+    before = seen(reviewer.get("/turn", params={"id": "T-8"}))
+    decide(reviewer, choice="block")
+    assert "리안" not in seen(reviewer.get("/review", params={"tab": "names", "week": WEEK})).text
+    after = seen(reviewer.get("/turn", params={"id": "T-8"}))
+    assert "name block C-1 리안" in after.text and "name block" not in before.text
+
+
+def test_a_browser_is_not_told_that_nothing_changed_after_a_decision(reviewer: TestClient) -> None:
+    tag = reviewer.get("/turn", params={"id": "T-8"}).headers["etag"]
+    decide(reviewer)
+    assert reviewer.get("/turn", params={"id": "T-8"}, headers={"if-none-match": tag}).status_code == 200
+
+
+def test_a_decision_can_be_undone(reviewer: TestClient, house: House) -> None:
+    decide(reviewer)
+    [row] = decided(house)
+    answer = decide(reviewer, kind="undo", choice="undo", undoes=row.decision_id, tab="decisions")
+    assert answer.status_code == 303 and [one.kind for one in decided(house)] == ["name", "undo"]
+    assert "셈에 들지 않음" in seen(reviewer.get("/review", params={"tab": "decisions"})).text
+
+
+def test_a_turn_is_labelled_on_its_page(reviewer: TestClient, house: House) -> None:
+    form = {"kind": "label", "turn_id": "T-1", "choice": "말투 어긋남", "by": "가", "tab": "turn"}
+    answer = reviewer.post("/review", data=form, headers=HERE)
+    assert answer.headers["location"] == "/turn?id=T-1"
+    assert "label 말투 어긋남 T-1" in seen(reviewer.get("/turn", params={"id": "T-1"})).text
+    assert "가 1건" in seen(reviewer.get("/review", params={"tab": "decisions"})).text
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [{"by": " "}, {"choice": "burn"}, {"kind": "war"}, {"name": ""}, {"kind": "undo", "undoes": "D-9"}],
+    ids=str,
+)
+def test_what_is_no_decision_is_not_written_down(cells: dict[str, str], reviewer: TestClient, house: House) -> None:
+    assert decide(reviewer, **cells).status_code == 400
+    assert decided(house) == []
+
+
+def test_a_decision_from_another_site_is_refused(reviewer: TestClient, house: House) -> None:
+    assert reviewer.post("/review", data=ADD, headers={"origin": "http://evil.example"}).status_code == 403
+    assert decided(house) == []
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "json"])
+def test_tasks_go_out_as_files(suffix: str, client: TestClient) -> None:
+    answer = client.get(f"/review.{suffix}", params={"tab": "names", "week": WEEK})
+    assert answer.status_code == 200 and "리안" in answer.text
+    assert f"{WEEK}-names.{suffix}" in answer.headers["content-disposition"]
+
+
+def test_tasks_that_were_worked_on_come_back_in(reviewer: TestClient, house: House) -> None:
+    rows = reviewer.get("/review.jsonl", params={"tab": "names", "week": WEEK}).text.splitlines()
+    worked = "".join(json.dumps(json.loads(row) | {"choice": "add"}, ensure_ascii=False) + "\n" for row in rows)
+    answer = reviewer.post("/review/take", data={"by": "가"}, files={"file": ("names.jsonl", worked)}, headers=HERE)
+    assert answer.status_code == 303
+    assert [(row.name, row.by) for row in decided(house)] == [("리안", "가")]
+
+
+@pytest.mark.parametrize("name, content", [("a.txt", "x"), ("a.jsonl", "no JSON"), ("a.csv", "a,b\n1\n")])
+def test_a_file_that_holds_no_decisions_is_refused(name: str, content: str, reviewer: TestClient, house: House) -> None:
+    answer = reviewer.post("/review/take", data={"by": "가"}, files={"file": (name, content)}, headers=HERE)
+    assert answer.status_code in (303, 400) and "/tmp" not in answer.text
+    assert decided(house) == []
+
+
+@pytest.mark.parametrize("query", [{"tab": "x"}, {"week": "2026-99"}, {"week": "<b>"}], ids=str)
+def test_an_absurd_address_is_told(query: dict[str, str], client: TestClient) -> None:
+    assert client.get("/review", params=query).status_code in (400, 404)
