@@ -65,7 +65,8 @@ def page(request: Request, snapshot: Snapshot) -> Response:
                 list(verdict_before ORDER BY place)[1] AS verdict_before,
                 list(verdict_after ORDER BY place)[-1] AS verdict_after,
                 arg_min(fields_before, place) AS fields_before, arg_max(fields_after, place) AS fields_after,
-                list_distinct(flatten(list(cells ORDER BY place))) AS cells
+                list_distinct(flatten(list(cells ORDER BY place))) AS cells,
+                list_distinct(flatten(list(decisions ORDER BY place))) AS decisions
             FROM step WHERE turn_id IN (
                 SELECT turn_id FROM verdict_change JOIN (SELECT unnest($wanted::BIGINT[]) AS wanted) ON rowid = wanted)
             GROUP BY turn_id ORDER BY max(place) DESC""",
@@ -78,20 +79,34 @@ def page(request: Request, snapshot: Snapshot) -> Response:
         since=since,
         until=until,
         overview=overview,
-        rows=[told(row) for row in rows],
+        rows=[told(row, decisions_by_id(snapshot)) for row in rows],
         runs=runs_offered(snapshot, since, until),
         number=number,
         last_page=pages,
     )
 
 
-def told(change: dict[str, Any]) -> dict[str, Any]:
-    """A change with the fields that differ."""
+def told(change: dict[str, Any], decisions: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """A change with the fields that differ, and the decisions that made its cells."""
     before, after = (json.loads(change[side] or "null") or {} for side in ("fields_before", "fields_after"))
     differing = [
         Difference(name, before.get(name), after.get(name)) for name in DECIDED if before.get(name) != after.get(name)
     ]
-    return change | {"differences": [one for one in differing if one.field != "verdict"]}
+    differences = [one for one in differing if one.field != "verdict"]
+    return change | {
+        "differences": differences,
+        "decided": [decisions[one] for one in change["decisions"] if one in decisions],
+    }
+
+
+def decisions_by_id(snapshot: Snapshot) -> dict[str, dict[str, Any]]:
+    """The decisions of people that the snapshot knows."""
+
+    def compute() -> dict[str, dict[str, Any]]:
+        rows = snapshot.rows('SELECT decision_id, "by", why, what FROM decision')
+        return {row["decision_id"]: row for row in rows}
+
+    return snapshot.cached("decisions", compute)
 
 
 def _moment(snapshot: Snapshot, run_id: str) -> Any:

@@ -9,7 +9,7 @@ from wh_judge.model import VERDICT_SCHEMA, VERDICTS, verdict_document, verdict_f
 from wh_judge.review.book import book_of, read_book
 from wh_judge.review.decisions import in_force
 from wh_judge.review.decisions import shown as shown_decision
-from wh_judge.screen.changes import told
+from wh_judge.screen.changes import decisions_by_id, told
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
 from wh_judge.screen.listing import SHOWN_EVIDENCE, SHOWN_TEXT, choices, turn_texts, verdict_columns
@@ -81,7 +81,7 @@ def turn_page(request: Request, snapshot: Snapshot) -> Response:
         card=cards[0] if cards else None,
         near={step["step"]: step["turn_id"] for step in near},
         changes=[
-            told(change)
+            told(change, decisions_by_id(snapshot))
             for change in snapshot.rows(
                 "SELECT * FROM verdict_change WHERE turn_id = $id ORDER BY changed_at DESC", of_turn
             )

@@ -97,7 +97,7 @@ def test_both_steps_stand_on_the_turn_s_page(back_again: House) -> None:
 
 
 def _change(before: str | None, after: str | None) -> dict[str, Any]:
-    return {"fields_before": before, "fields_after": after}
+    return {"fields_before": before, "fields_after": after, "decisions": []}
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def _change(before: str | None, after: str | None) -> dict[str, Any]:
     ],
 )
 def test_only_what_differs_is_told(before: str, after: str | None, fields: list[str]) -> None:
-    assert [one.field for one in told(_change(before, after))["differences"]] == fields
+    assert [one.field for one in told(_change(before, after), {})["differences"]] == fields
 
 
 def test_a_turn_that_lost_its_verdict_is_told(house: House, tmp_path: Path) -> None:
@@ -123,3 +123,9 @@ def test_a_turn_that_lost_its_verdict_is_told(house: House, tmp_path: Path) -> N
         )
     with reader(house) as client:
         assert "T-3 설정대로 말함 → 판정 없음" in seen(client.get(f"/changes?since={SECOND}")).text
+
+
+def test_the_decision_that_made_a_cell_is_named() -> None:
+    change = {"fields_before": "null", "fields_after": "null", "decisions": ["D-1", "D-9"]}
+    known = {"D-1": {"decision_id": "D-1", "by": "가", "why": "새 인물", "what": "name add C-1 리안"}}
+    assert told(change, known)["decided"] == [known["D-1"]]

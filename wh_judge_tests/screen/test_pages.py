@@ -139,7 +139,7 @@ def test_a_turn_shows_its_label_beside_its_verdict(client: TestClient) -> None:
 def test_a_turn_shows_why_it_changed_and_its_versions(client: TestClient) -> None:
     text = seen(client.get("/turn?id=T-2")).text
     assert "왜 바뀌었나" in text and "character_card C-1 honorific_rule: 반말 -> " in text
-    assert "판정의 여러 판" in text
+    assert "이전 판정" in text
 
 
 def test_a_turn_that_never_changed_says_which_run_wrote_it(client: TestClient) -> None:
