@@ -43,7 +43,9 @@ def test_without_one_given_a_token_is_made_up_each_time(tmp_path: Path) -> None:
     tokens = set()
     for _ in range(2):
         with served(tmp_path, "--host", "0.0.0.0") as printed:
-            tokens.add(printed.partition("?token=")[2])
+            address, _, token = printed.partition("?token=")
+            assert ask(address.replace("0.0.0.0", "127.0.0.1"))[0] == 401
+            tokens.add(token)
     assert len(tokens) == 2 and min(map(len, tokens)) >= 32
 
 

@@ -109,9 +109,9 @@ def test_no_answer_is_kept_as_such_and_asked_again(house: House, warehouse: duck
 
 def test_the_cap_leaves_the_rest_unasked(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
     with serving(copying()) as script:
-        result = draft(house, warehouse, script, drafts_tokens=7_000, drafts_at_once=1)
+        result = draft(house, warehouse, script, drafts_tokens=5000, drafts_at_once=1)
         assert 0 < len(script.requests) < 4
-        assert result.tokens <= 7_000
+        assert result.tokens <= 5000
         assert result.reasons["m", "not_asked"] == 4 - len(script.requests)
         draft(house, warehouse, script)
     assert len(script.requests) == 4
