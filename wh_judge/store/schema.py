@@ -234,3 +234,6 @@ PUBLISHED = {
 
 LOOKED_UP = {"chat_turn": "turn_id", "verdict": "turn_id", "verdict_history": "turn_id"}
 """Columns of a snapshot by which single rows are looked up; each has an index."""
+
+SEARCHED = {"chat_turn": ("user_message", "reply_text")}
+"""Columns of a snapshot in which readers look for a text."""
