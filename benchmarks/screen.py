@@ -144,7 +144,8 @@ def _write_changes(connection: duckdb.DuckDBPyConnection) -> None:
                 '설정대로 말함' AS verdict_before, verdict AS verdict_after,
                 to_json({{'verdict': '설정대로 말함', 'rule_expected': rule_expected}}) AS fields_before,
                 to_json({{'verdict': verdict, 'rule_expected': 'x'}}) AS fields_after,
-                ['card'] AS inputs, ['character_card ' || character_id || ' honorific_rule: 반말 -> 존댓말'] AS cells
+                ['card'] AS inputs, ['character_card ' || character_id || ' honorific_rule: 반말 -> 존댓말'] AS cells,
+                [] AS decisions
             FROM old"""
     )
 
