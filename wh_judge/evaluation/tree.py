@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from wh_judge.causes import DECIDED
 from wh_judge.model import Evidence, Verdict, VerdictValue, verdict_document
 from wh_judge.rules import RULES, Case, judge_turn
 from wh_judge.rules.hedge import reply_missing
@@ -104,16 +105,7 @@ class EvidenceTree(Node):
     validator: Validator
 
 
-CLAIMED = (
-    "verdict",
-    "rule_expected",
-    "rule_observed",
-    "off_canon_entities",
-    "touched_term",
-    "touched_topic",
-    "recall_target",
-    "recall_source_turn",
-)
+CLAIMED = tuple(field for field in DECIDED if field != "hedge")
 """The cells that the validator derives again."""
 
 
