@@ -175,7 +175,9 @@ def changed_inputs(context: dg.SensorEvaluationContext) -> Iterator[dg.RunReques
         else:
             continue
         asked = True
-        yield dg.RunRequest(job_name=job, run_key=_run_key(job, known[job]))
+        # An input before the days that wait in the queue, which would be judged once more after it.
+        tags = {} if job == "evaluations" else {"dagster/priority": "1"}
+        yield dg.RunRequest(job_name=job, run_key=_run_key(job, known[job]), tags=tags)
     context.update_cursor(json.dumps(known))
     if not asked:
         yield dg.SkipReason("nothing changed")

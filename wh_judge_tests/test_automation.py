@@ -220,20 +220,18 @@ def test_an_input_whose_run_failed_is_read_again_after_pauses_that_grow(
     house: House, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, cursor = looked(house, None, instance)
-    clock, pauses = time.time(), []
+    clock = time.time()
     monkeypatch.setattr("wh_judge.automation.time.time", lambda: clock)
-    for _ in range(9):
-        runs = instance.get_runs(dg.RunsFilter(job_name="inputs"))
+    for pause in (30, 60, 120, 240, 480, 960, 1920, 3600, 3600):
+        [run, *_] = instance.get_runs(dg.RunsFilter(job_name="inputs"))
         assert looked(house, cursor, instance) == ([], cursor), "while the run is under way"
-        instance.report_run_failed(runs[0])
-        ended = clock = instance.get_run_records(dg.RunsFilter(run_ids=[runs[0].run_id]))[0].end_time or 0.0
-        started: list[str] = []
-        while not started:
-            clock += 5
-            started, cursor = looked(house, cursor, instance)
+        instance.report_run_failed(run)
+        ended = instance.get_run_records(dg.RunsFilter(run_ids=[run.run_id]))[0].end_time or 0.0
+        clock = ended + pause - 1
+        assert looked(house, cursor, instance) == ([], cursor)
+        clock = ended + pause
+        started, cursor = looked(house, cursor, instance)
         assert started == ["inputs"]
-        pauses.append(round(clock - ended))
-    assert pauses == [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]
 
 
 @pytest.mark.parametrize("end", [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.CANCELED])
@@ -250,6 +248,13 @@ def test_an_input_that_was_read_or_that_nobody_wants_read_is_not_read_again(
 def _succeed(instance: dg.DagsterInstance, run: dg.DagsterRun) -> None:
     event = dg.DagsterEvent(dg.DagsterEventType.RUN_SUCCESS.value, run.job_name)
     instance.report_dagster_event(event, run.run_id)
+
+
+def test_inputs_are_read_before_the_days_that_wait(house: House) -> None:
+    context = dg.build_sensor_context()
+    looked_at: Any = changed_inputs(context)
+    priorities = {request.job_name: request.tags.get("dagster/priority") for request in looked_at}
+    assert priorities == {"inputs": "1", "log": "1", "evaluations": None}
 
 
 def test_the_cursor_of_an_older_version_is_taken_up(house: House) -> None:
