@@ -12,8 +12,7 @@ import pytest
 
 from wh_judge.errors import UserError
 from wh_judge.inbox import QUIET_SECONDS, ready_files
-from wh_judge.ingest import Batch
-from wh_judge.store import inputs
+from wh_judge.ingest import Batch, read_file
 from wh_judge.store.inputs import bring_in, read_problems
 from wh_judge_tests.builders import turn
 from wh_judge_tests.house import House, Line, at, rows, settle
@@ -254,14 +253,14 @@ def test_a_file_that_came_to_hold_nothing_leaves_its_turns(content: str, house: 
 
 def test_a_file_is_judged_by_what_was_read_of_it(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if it were being written again as soon as it was read."""
-    path, read = put(house, "new.jsonl", T_90), inputs.read_file
+    path = put(house, "new.jsonl", T_90)
 
     def read_and_cut(file: Path, *arguments: Any, **options: Any) -> Iterator[Batch]:
-        yield from read(file, *arguments, **options)
+        yield from read_file(file, *arguments, **options)
         if file == path:
             file.write_text("")
 
-    monkeypatch.setattr(inputs, "read_file", read_and_cut)
+    monkeypatch.setattr("wh_judge.store.inputs.read_file", read_and_cut)
     with house.warehouse() as connection:
         bring_in(connection, house.settings)
         assert rows(connection, "SELECT file FROM chat_turn WHERE turn_id = 'T-90'") == [("inbox/new.jsonl",)]
