@@ -10,10 +10,11 @@ from starlette.responses import HTMLResponse
 from wh_judge import __version__
 from wh_judge.screen import words
 from wh_judge.screen.filters import SKIPS, Filter
-from wh_judge.screen.listing import MOST_CHOICES, SHOWN_TEXT
+from wh_judge.screen.listing import MOST_CHOICES
 from wh_judge.screen.marks import marked, reply_spans, word_spans
 from wh_judge.screen.reasons import korean
 from wh_judge.screen.snapshots import Snapshot
+from wh_judge.store.schema import SHOWN_TEXT
 from wh_judge.store.versions import settings_of
 from wh_judge.validations import VALIDATIONS
 

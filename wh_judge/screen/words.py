@@ -33,7 +33,11 @@ WEEKDAYS = "월화수목금토일"
 
 def visible(text: object) -> str:
     """The text with every character that could hide or turn others around written out; line breaks and tabs stay."""
-    return str(text).translate(_SHOWN)
+    given = str(text)
+    # Most texts hide nothing, and to see that is far quicker than to go through them character by character.
+    if given.isprintable() and not _BLANK.search(given):
+        return given
+    return given.translate(_SHOWN)
 
 
 class _Shown(dict[int, str]):
@@ -53,6 +57,7 @@ _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 _KEPT = "\n\t\u200d"
 _BLANK_LETTERS = "\u115f\u1160\u3164\uffa0"
 """Hangul fillers: letters that show nothing."""
+_BLANK = re.compile(f"[{_BLANK_LETTERS}]")
 
 
 def breakable(text: str) -> Markup:
