@@ -69,8 +69,8 @@ def models_page(request: Request, snapshot: Snapshot) -> Response:
     """How often each model leaves its card on shared prompts, and the prompts on which they part."""
     number = read_page(request.query_params)
     found = evaluation(snapshot, "model_divergence")
-    models = found["document"]["models"] if found else []
-    prompts = snapshot.cached("prompts", lambda: _parted(snapshot, models)) if models else []
+    models = _models(found)
+    prompts = parted_prompts(snapshot)
     pages = max(1, -(-len(prompts) // PROMPT_ROWS))
     check_page(number, pages)
     start = (number - 1) * PROMPT_ROWS
@@ -84,6 +84,16 @@ def models_page(request: Request, snapshot: Snapshot) -> Response:
         number=number,
         last_page=pages,
     )
+
+
+def parted_prompts(snapshot: Snapshot) -> list[str]:
+    """The prompts on which the models part, those of many verdicts first; none before models were compared."""
+    models = _models(evaluation(snapshot, "model_divergence"))
+    return snapshot.cached("prompts", lambda: _parted(snapshot, models)) if models else []
+
+
+def _models(found: dict[str, Any] | None) -> list[str]:
+    return found["document"]["models"] if found else []
 
 
 _ANSWER = """
