@@ -34,7 +34,17 @@ PAGES = (
     ("/upload", "올리기"),
 )
 
-ENVIRONMENT = Environment(
+
+class _Environment(Environment):
+    """Rows are mappings, which Jinja would first ask for an attribute, thousands of times a page."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if type(obj) is dict and attribute in obj:
+            return obj[attribute]
+        return super().getattr(obj, attribute)
+
+
+ENVIRONMENT = _Environment(
     loader=PackageLoader("wh_judge.screen"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
     lstrip_blocks=True,
 )  # fmt: skip

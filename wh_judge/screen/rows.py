@@ -37,13 +37,15 @@ _NO_TEXTS = dict.fromkeys(("turn_at", "prompt_id", "reply_text", "reply_length",
 
 def listed(snapshot: Snapshot, groups: Mapping[str, Places]) -> dict[str, list[Row]]:
     """The rows of each group at these places, texts and evidence cut for a list."""
-    ids = {group: _ids(snapshot, group, places.tolist()) for group, places in groups.items()}
-    judged = _by_id(snapshot, "verdict", _LISTED, [one for group in ids if group != UNJUDGED for one in ids[group]])
-    unjudged = _by_id(snapshot, "unjudged", "*", ids.get(UNJUDGED, []))
-    found = judged | unjudged
-    texts = _by_id(snapshot, "chat_turn", f"turn_id, {_texts(SHOWN_TEXT)}", list(found))
+    places = {group: array.tolist() for group, array in groups.items()}
+    judged_at = _turn_ids(snapshot, "verdict", [one for group in places if group != UNJUDGED for one in places[group]])
+    unjudged_at = _turn_ids(snapshot, "unjudged", places.get(UNJUDGED, []))
+    found = by_id(snapshot, "verdict", _LISTED, [*judged_at.values()])
+    found |= by_id(snapshot, "unjudged", "*", [*unjudged_at.values()])
+    texts = by_id(snapshot, "chat_turn", f"turn_id, {_texts(SHOWN_TEXT)}", list(found))
+    rows = {turn_id: shown(_opened(row) | texts.get(turn_id, _NO_TEXTS)) for turn_id, row in found.items()}
     return {
-        group: [shown(_opened(found[turn_id]) | texts.get(turn_id, _NO_TEXTS)) for turn_id in ids[group]]
+        group: [rows[(unjudged_at if group == UNJUDGED else judged_at)[place]] for place in places[group]]
         for group in groups
     }
 
@@ -66,27 +68,25 @@ def judged(
         values,
     )
     ids = [turn["turn_id"] for turn in turns]
-    found = _by_id(snapshot, "verdict", _FULL if full else _LISTED, ids)
-    found |= _by_id(snapshot, "unjudged", "turn_id, reason", [one for one in ids if one not in found])
+    found = by_id(snapshot, "verdict", _FULL if full else _LISTED, ids)
+    found |= by_id(snapshot, "unjudged", "turn_id, reason", [one for one in ids if one not in found])
     return [shown({"reason": None} | _opened(found.get(turn["turn_id"], {})) | turn) for turn in turns]
 
 
-def _ids(snapshot: Snapshot, group: str, places: Sequence[int]) -> list[str]:
-    """The turns at these places of their table, in their order."""
+def _turn_ids(snapshot: Snapshot, table: str, places: Sequence[int]) -> dict[int, str]:
+    """The turns at these places of a table."""
     if not places:
-        return []
-    table = "unjudged" if group == UNJUDGED else "verdict"
+        return {}
     rows = snapshot.rows(
         f"""SELECT rowid AS place, turn_id FROM {table}
             JOIN (SELECT unnest($wanted::BIGINT[]) AS wanted) ON rowid = wanted""",
         {"wanted": list(places)},
     )
-    found = {row["place"]: row["turn_id"] for row in rows}
-    return [found[place] for place in places]
+    return {row["place"]: row["turn_id"] for row in rows}
 
 
-def _by_id(snapshot: Snapshot, table: str, columns: str, ids: Sequence[str]) -> dict[str, Row]:
-    """The rows of these turns by turn_id."""
+def by_id(snapshot: Snapshot, table: str, columns: str, ids: Sequence[str]) -> dict[str, Row]:
+    """The rows of these turns by turn_id, which is among the columns."""
     if not ids:
         return {}
     values = {f"id{place}": turn_id for place, turn_id in enumerate(ids)}

@@ -85,7 +85,7 @@ def turn_document(request: Request, snapshot: Snapshot) -> Response:
 
 
 def session_page(request: Request, snapshot: Snapshot) -> Response:
-    """A conversation, with a verdict at each reply."""
+    """A conversation, with a verdict at each reply: a page that is asked for by its number or by a turn on it."""
     session_id, number = asked(request), read_page(request.query_params)
     of_session = {"id": session_id}
     [facts] = snapshot.rows(
@@ -97,6 +97,8 @@ def session_page(request: Request, snapshot: Snapshot) -> Response:
     if not facts["turns"]:
         raise PageError(404, f"{session_id}: 이런 대화는 없습니다.", "session_id를 확인하거나 판정 목록에서 찾으세요.")
     pages = -(-facts["turns"] // SESSION_ROWS)
+    if "page" not in request.query_params and (turn_id := nfc(request.query_params.get("turn", ""))):
+        number = _page_of(snapshot, session_id, turn_id)
     check_page(number, pages)
     return render(
         request,
@@ -109,6 +111,17 @@ def session_page(request: Request, snapshot: Snapshot) -> Response:
         number=number,
         last_page=pages,
     )
+
+
+def _page_of(snapshot: Snapshot, session_id: str, turn_id: str) -> int:
+    """The page of a conversation on which a turn stands; the first where it is none of its turns."""
+    [row] = snapshot.rows(
+        """SELECT count(*) FILTER ((length(turn_id), turn_id) < (length($turn), $turn)) AS before,
+                  bool_or(turn_id = $turn) AS there
+           FROM chat_turn WHERE session_id = $id""",
+        {"id": session_id, "turn": turn_id},
+    )
+    return int(row["before"]) // SESSION_ROWS + 1 if row["there"] else 1
 
 
 def conversation(snapshot: Snapshot, session_id: str, number: int = 1) -> list[dict[str, Any]]:

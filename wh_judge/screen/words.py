@@ -3,6 +3,7 @@
 import datetime as dt
 import re
 import unicodedata
+from functools import lru_cache
 
 from markupsafe import Markup
 
@@ -60,8 +61,9 @@ _BLANK_LETTERS = "\u115f\u1160\u3164\uffa0"
 _BLANK = re.compile(f"[{_BLANK_LETTERS}]")
 
 
+@lru_cache(1_000)
 def breakable(text: str) -> Markup:
-    """The text with places where a line may end inside a name or a row of names."""
+    """The name with places where a line may end inside a name or a row of names."""
     parts = re.split("(?<=[·_])", text)
     return Markup("<wbr>").join(parts)
 

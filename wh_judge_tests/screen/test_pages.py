@@ -129,7 +129,7 @@ def test_a_turn_that_was_not_judged_has_a_page_with_the_reason(client: TestClien
 def test_a_turn_leads_to_the_turns_beside_it(client: TestClient) -> None:
     page = seen(client.get("/turn?id=T-6"))
     assert page.links("/turn") == ["/turn?id=T-4"]
-    assert page.links("/session") == ["/session?id=S-recall#turn-T-6"]
+    assert page.links("/session") == ["/session?id=S-recall&turn=T-6#turn-T-6"]
 
 
 def test_a_turn_shows_its_label_beside_its_verdict(client: TestClient) -> None:
