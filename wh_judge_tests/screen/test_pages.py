@@ -164,6 +164,24 @@ def test_a_conversation_has_pages(client: TestClient, monkeypatch: pytest.Monkey
     assert [page.all("li", **{"class": "turn"})[0]["id"] for page in pages] == ["turn-T-4", "turn-T-6"]
 
 
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ("turn=T-6", "T-6"),
+        ("turn=T-4", "T-4"),
+        ("turn=T-1", "T-4"),
+        ("turn=T-9&page=2", "T-6"),
+        ("turn=T-6&page=1", "T-4"),
+    ],
+)
+def test_a_conversation_opens_where_a_turn_stands(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, asked: str, shown: str
+) -> None:
+    monkeypatch.setattr("wh_judge.screen.turns.SESSION_ROWS", 1)
+    page = seen(client.get(f"/session?id=S-recall&{asked}"))
+    assert [found["id"] for found in page.all("li", **{"class": "turn"})] == [f"turn-{shown}"]
+
+
 def test_the_answers_to_a_prompt_stand_side_by_side(client: TestClient) -> None:
     page = seen(client.get("/prompt?id=P-1"))
     assert len(page.all("section", **{"class": "answer"})) == 2
