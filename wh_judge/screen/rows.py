@@ -99,8 +99,12 @@ def _opened(row: Row) -> Row:
     """A row with the evidence that a list shows as rows of their own."""
     if "evidence_shown" not in row:
         return row
-    evidence = json.loads(row["evidence_shown"])
-    return row | {"evidence": evidence["cells"], "evidence_rows": evidence["rows"]}
+    shown_of = json.loads(row["evidence_shown"])
+    evidence = [
+        {"source": source, "field": field, "agg": agg, "value": value, "length": int(length or len(value or ""))}
+        for source, field, agg, value, length in shown_of["cells"]
+    ]
+    return row | {"evidence": evidence, "evidence_rows": shown_of["rows"]}
 
 
 def _texts(characters: int) -> str:

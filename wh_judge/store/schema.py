@@ -93,9 +93,11 @@ SHOWN_EVIDENCE = 50
 """Rows of evidence that a list shows."""
 
 _EVIDENCE_SHOWN = f"""to_json(struct_pack("rows" := len(evidence),
-        cells := list_transform(evidence[:{SHOWN_EVIDENCE}], lambda x: struct_pack(source := x.source, field := x.field,
-            agg := x.agg, "value" := left(x."value", {SHOWN_TEXT}), length := length(x."value")))))"""
-"""What a list shows of the evidence, in one text: single rows of a list of structs are slow to look up."""
+        cells := list_transform(evidence[:{SHOWN_EVIDENCE}], lambda x: [x.source, x.field, x.agg,
+            left(x."value", {SHOWN_TEXT}),
+            CASE WHEN length(x."value") > {SHOWN_TEXT} THEN length(x."value")::VARCHAR END])))"""
+"""What a list shows of the evidence, in one text: single rows of a list of structs are slow to look up. Each cell is
+its source, field, aggregate, value and, where that is cut, its length."""
 
 
 def _rated(which: str) -> str:
