@@ -105,6 +105,8 @@ def publish_log(folder: Path, turns: int) -> None:
     terms = [{"term": term, "topic": f"소재 {n % 40}"} for n, term in enumerate(words(chance, TERMS))]
     lexicon = pa.Table.from_pylist(terms, LEXICON_SCHEMA)
     per_day = -(-turns // DAYS)
+    # What an earlier call that did not come to its end left there would be judged twice.
+    (folder / "warehouse.duckdb").unlink(missing_ok=True)
     with open_warehouse(folder / "warehouse.duckdb") as connection:
         connection.register("card", cards)
         connection.register("lexicon", lexicon)

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from wh_judge.model import VERDICTS
 from wh_judge.settings import Settings
-from wh_judge.store.evaluations import read
+from wh_judge.store.evaluations import VALIDATION_SUMS, read
 from wh_judge.store.inputs import read_problems
 from wh_judge.text import printable
 from wh_judge.validations import VALIDATIONS, ValidationResult
@@ -37,11 +37,7 @@ def summarise(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
         "unjudged": rows(
             "SELECT character_id, reason, count(*) AS turns FROM unjudged GROUP BY ALL ORDER BY turns DESC, reason"
         ),
-        "validations": rows(
-            """SELECT code, count(*) AS days, sum(looked_at)::BIGINT AS looked_at, sum(passed)::BIGINT AS passed,
-                      sum(failed)::BIGINT AS failed, sum(not_applicable)::BIGINT AS not_applicable
-               FROM validation GROUP BY code ORDER BY code"""
-        ),
+        "validations": rows(VALIDATION_SUMS),
         "days": rows("SELECT day::VARCHAR AS day, version, run_id FROM judged_day ORDER BY day"),
         "gold_agreement": read(connection, "gold_agreement"),
         "model_divergence": read(connection, "model_divergence"),

@@ -4,7 +4,9 @@ import ipaddress
 import os
 import re
 import secrets
+import signal
 import socket
+from types import FrameType
 
 import click
 
@@ -12,6 +14,9 @@ from wh_judge.errors import UserError
 from wh_judge.settings import load_settings
 
 TOKEN = "WH_JUDGE_TOKEN"
+GRACE_SECONDS = 3
+"""How long answers that are under way may take once the server is told to end."""
+INTERRUPTED = 130
 
 
 @click.command(name="screen")
@@ -43,6 +48,16 @@ def command(host: str, port: int, names: tuple[str, ...], data: str | None) -> N
       wh-judge screen
       wh-judge screen --host 0.0.0.0 --name judge.example.org
     """
+    # Before the server takes the signal, nothing has to be put away. As an exception it would be lost where it comes
+    # up in a library's import that passes over all exceptions, or in a callback that cannot raise any.
+    before = signal.signal(signal.SIGINT, _interrupted)
+    try:
+        _serve(host, port, names, data)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _serve(host: str, port: int, names: tuple[str, ...], data: str | None) -> None:
     import uvicorn
 
     from wh_judge.screen.app import create_app
@@ -56,8 +71,19 @@ def command(host: str, port: int, names: tuple[str, ...], data: str | None) -> N
     address = f"http://{_shown(host)}:{listener.getsockname()[1]}/"
     click.echo(f"{address}{f'?token={token}' if token else ''}", err=True)
     app = create_app(settings, Access(hosts, token))
-    config = uvicorn.Config(app, log_level="warning", server_header=False, date_header=False, timeout_keep_alive=20)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=20,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def _interrupted(_signal: int, _frame: FrameType | None) -> None:
+    os._exit(INTERRUPTED)
 
 
 def _token() -> str:

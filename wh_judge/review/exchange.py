@@ -6,7 +6,6 @@ A task carries all that a decision on it needs, so that its ids survive any tool
 import csv
 import io
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -19,6 +18,7 @@ from wh_judge.readers import Columns, read_records
 from wh_judge.review.book import reason
 from wh_judge.review.decisions import Draft
 from wh_judge.review.queues import Task
+from wh_judge.spreadsheet import told, written
 
 KEYS = ("task_id", "queue", "kind", "turn_id", "character_id", "name", "term", "topic")
 """What comes back as it went out."""
@@ -28,8 +28,6 @@ ANSWERS = ("choice", "by", "why", "ending")
 
 SUFFIXES = (".csv", ".jsonl", ".json")
 """By name: a table, an object a line, and tasks for Label Studio."""
-
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 def rows_of(tasks: Sequence[Task]) -> list[dict[str, Any]]:
@@ -71,19 +69,8 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
     writer = csv.writer(text)
     writer.writerow(columns)
     for row in rows:
-        writer.writerow([_cell(row.get(column)) for column in columns])
+        writer.writerow([written(row.get(column)) for column in columns])
     return text.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula; `_from_cell` takes the mark away again."""
-    if isinstance(value, list | dict | tuple):
-        value = json.dumps(value, ensure_ascii=False)
-    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
-
-
-def _from_cell(value: Any) -> Any:
-    return value[1:] if isinstance(value, str) and value.startswith("'") and _FORMULA.match(value) else value
 
 
 def label_studio_tasks(tasks: Sequence[Task]) -> list[dict[str, Any]]:
@@ -154,7 +141,7 @@ def read_drafts(path: Path, by: str | None = None) -> list[Draft]:
 def _answers(value: dict[str, Any], suffix: str) -> Iterator[dict[str, Any]]:
     """The answers in one record: one, or for Label Studio one per annotation."""
     if suffix != ".json" or "data" not in value:
-        yield {name: _from_cell(cell) for name, cell in value.items()} if suffix == ".csv" else value
+        yield {name: told(cell) for name, cell in value.items()} if suffix == ".csv" else value
         return
     keys = value["data"] if isinstance(value["data"], dict) else {}
     annotations = value.get("annotations")

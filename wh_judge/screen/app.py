@@ -35,6 +35,7 @@ from wh_judge.screen import (
 from wh_judge.screen.errors import PageError, error_response
 from wh_judge.screen.guard import Access, Guard
 from wh_judge.screen.snapshots import Snapshot, SnapshotError, Snapshots
+from wh_judge.screen.warm import kept_warm
 from wh_judge.settings import Settings
 
 _LOG = logging.getLogger(__name__)
@@ -51,7 +52,8 @@ class _Guarded(Starlette):
 
 @asynccontextmanager
 async def _serving(app: Starlette) -> AsyncIterator[None]:
-    yield
+    with kept_warm(app.state.snapshots):
+        yield
     app.state.snapshots.close()
 
 

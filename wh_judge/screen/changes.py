@@ -53,11 +53,9 @@ def page(request: Request, snapshot: Snapshot) -> Response:
     """The turns that are not as they were, each with its verdicts and the cells that did it."""
     since, until = (request.query_params.get(name, "") for name in ("since", "until"))
     number = read_page(request.query_params)
-    moments = {"since": _moment(snapshot, since), "until": _moment(snapshot, until)}
-    if moments["since"] and moments["until"] and moments["since"] > moments["until"]:
-        raise PageError(400, "앞 실행이 뒤 실행보다 늦습니다.", "두 실행을 바꾸어 고르세요.")
-    overview = snapshot.cached(("changes", since, until), lambda: _overview(snapshot, moments))
-    pages = max(1, -(-len(overview.places) // CHANGE_ROWS))
+    moments = _moments(snapshot, since, until)
+    found = overview(snapshot, since, until)
+    pages = max(1, -(-len(found.places) // CHANGE_ROWS))
     check_page(number, pages)
     start = (number - 1) * CHANGE_ROWS
     rows = snapshot.rows(
@@ -70,7 +68,7 @@ def page(request: Request, snapshot: Snapshot) -> Response:
             FROM step WHERE turn_id IN (
                 SELECT turn_id FROM verdict_change JOIN (SELECT unnest($wanted::BIGINT[]) AS wanted) ON rowid = wanted)
             GROUP BY turn_id ORDER BY max(place) DESC""",
-        moments | {"wanted": overview.places[start : start + CHANGE_ROWS].tolist()},
+        moments | {"wanted": found.places[start : start + CHANGE_ROWS].tolist()},
     )
     return render(
         request,
@@ -78,7 +76,7 @@ def page(request: Request, snapshot: Snapshot) -> Response:
         "changes.html",
         since=since,
         until=until,
-        overview=overview,
+        overview=found,
         rows=[told(row, decisions_by_id(snapshot)) for row in rows],
         runs=runs_offered(snapshot, since, until),
         number=number,
@@ -107,6 +105,23 @@ def decisions_by_id(snapshot: Snapshot) -> dict[str, dict[str, Any]]:
         return {row["decision_id"]: row for row in rows}
 
     return snapshot.cached("decisions", compute)
+
+
+def overview(snapshot: Snapshot, since: str, until: str) -> Overview:
+    """What is left of the changes between two runs, or since the first or until the last where one is not named.
+
+    Raises:
+        PageError: a run is not known, or the first is later than the second.
+    """
+    moments = _moments(snapshot, since, until)
+    return snapshot.cached(("changes", since, until), lambda: _overview(snapshot, moments))
+
+
+def _moments(snapshot: Snapshot, since: str, until: str) -> dict[str, Any]:
+    moments = {"since": _moment(snapshot, since), "until": _moment(snapshot, until)}
+    if moments["since"] and moments["until"] and moments["since"] > moments["until"]:
+        raise PageError(400, "앞 실행이 뒤 실행보다 늦습니다.", "두 실행을 바꾸어 고르세요.")
+    return moments
 
 
 def _moment(snapshot: Snapshot, run_id: str) -> Any:

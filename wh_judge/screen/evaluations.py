@@ -10,6 +10,7 @@ from wh_judge.model import VERDICTS
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
 from wh_judge.screen.render import checks, render
+from wh_judge.screen.rows import by_id
 from wh_judge.screen.snapshots import Snapshot
 from wh_judge.validations import VALIDATIONS
 
@@ -69,8 +70,8 @@ def models_page(request: Request, snapshot: Snapshot) -> Response:
     """How often each model leaves its card on shared prompts, and the prompts on which they part."""
     number = read_page(request.query_params)
     found = evaluation(snapshot, "model_divergence")
-    models = found["document"]["models"] if found else []
-    prompts = snapshot.cached("prompts", lambda: _parted(snapshot, models)) if models else []
+    models = _models(found)
+    prompts = parted_prompts(snapshot)
     pages = max(1, -(-len(prompts) // PROMPT_ROWS))
     check_page(number, pages)
     start = (number - 1) * PROMPT_ROWS
@@ -86,32 +87,43 @@ def models_page(request: Request, snapshot: Snapshot) -> Response:
     )
 
 
-_ANSWER = """
-SELECT prompt_id, model_id, arg_min(verdict, (length(turn_id), turn_id)) AS verdict
-FROM verdict JOIN (SELECT turn_id, prompt_id FROM chat_turn WHERE {those}) USING (turn_id)
-WHERE list_contains($models, model_id) GROUP BY ALL
-"""
-"""Of several answers of a model to one prompt the first counts."""
+def parted_prompts(snapshot: Snapshot) -> list[str]:
+    """The prompts on which the models part, those of many verdicts first; none before models were compared."""
+    models = _models(evaluation(snapshot, "model_divergence"))
+    return snapshot.cached("prompts", lambda: _parted(snapshot, models)) if models else []
+
+
+def _models(found: dict[str, Any] | None) -> list[str]:
+    return found["document"]["models"] if found else []
 
 
 def _parted(snapshot: Snapshot, models: list[str]) -> list[str]:
-    """Prompts whose answers have different verdicts, those of many first."""
+    """Prompts whose answers have different verdicts, those of many first. Of several answers of a model to one prompt
+    the first counts."""
     rows = snapshot.rows(
-        f"""SELECT prompt_id FROM ({_ANSWER.format(those="prompt_id IS NOT NULL")})
-            GROUP BY prompt_id HAVING count(DISTINCT verdict) > 1
-            ORDER BY count(DISTINCT verdict) DESC, length(prompt_id), prompt_id""",
+        """SELECT prompt_id
+           FROM (SELECT prompt_id, model_id, arg_min(verdict, (length(turn_id), turn_id)) AS verdict
+                 FROM verdict JOIN (SELECT turn_id, prompt_id FROM chat_turn WHERE prompt_id IS NOT NULL)
+                 USING (turn_id)
+                 WHERE list_contains($models, model_id) GROUP BY ALL)
+           GROUP BY prompt_id HAVING count(DISTINCT verdict) > 1
+           ORDER BY count(DISTINCT verdict) DESC, length(prompt_id), prompt_id""",
         {"models": models},
     )
     return [row["prompt_id"] for row in rows]
 
 
 def _answers(snapshot: Snapshot, models: list[str], prompts: list[str]) -> list[dict[str, Any]]:
-    """The verdicts on the answers to these prompts, by model."""
-    rows = snapshot.rows(
-        _ANSWER.format(those="prompt_id IN (SELECT unnest($prompts::VARCHAR[]))"),
+    """The verdicts on the answers to these prompts, by model; of several the first."""
+    turns = snapshot.rows(
+        """SELECT prompt_id, model_id, turn_id FROM chat_turn
+           WHERE prompt_id IN (SELECT unnest($prompts::VARCHAR[])) AND list_contains($models, model_id)
+           ORDER BY length(turn_id), turn_id""",
         {"models": models, "prompts": prompts},
     )
+    verdicts = by_id(snapshot, "verdict", "turn_id, verdict", [turn["turn_id"] for turn in turns])
     found: dict[str, dict[str, str]] = {prompt: {} for prompt in prompts}
-    for row in rows:
-        found[row["prompt_id"]][row["model_id"]] = row["verdict"]
+    for turn in turns:
+        if turn["turn_id"] in verdicts:
+            found[turn["prompt_id"]].setdefault(turn["model_id"], verdicts[turn["turn_id"]]["verdict"])
     return [{"prompt_id": prompt, "verdicts": verdicts} for prompt, verdicts in found.items()]

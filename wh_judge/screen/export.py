@@ -18,11 +18,10 @@ from wh_judge.screen.listing import narrowed
 from wh_judge.screen.snapshots import Snapshot, Snapshots
 from wh_judge.screen.static_pages import NOTHING_PUBLISHED
 from wh_judge.screen.verdicts import checked_filter
+from wh_judge.spreadsheet import written
 from wh_judge.store.schema import names
 
 BATCH = 1_000
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""What a spreadsheet takes for the beginning of a formula, in full width too."""
 
 Documents = Iterator[dict[str, Any]]
 
@@ -103,14 +102,8 @@ def as_csv(documents: Documents) -> Iterator[str]:
     writer.writerow(Verdict.model_fields)
     yield "\ufeff" + _taken(out)
     for document in documents:
-        writer.writerow([_cell(document[name]) for name in Verdict.model_fields])
+        writer.writerow([written(document[name]) for name in Verdict.model_fields])
         yield _taken(out)
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, list | dict):
-        return json.dumps(value, ensure_ascii=False)
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _taken(out: io.StringIO) -> str:

@@ -1,29 +1,23 @@
-"""Lists of turns, grouped by verdict: which there are, and the rows of a page.
+"""Lists of turns, grouped by verdict: which there are.
 
 Turns are listed with the newest day first and in turn order within a day. Where the turns of a list lie in their tables
 is looked up once and kept, four bytes for each; a page then reads its few rows by their places.
 """
 
 import datetime as dt
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from wh_judge.model import VERDICT_SCHEMA, VERDICTS
+from wh_judge.model import VERDICTS
 from wh_judge.screen.filters import UNJUDGED, Filter
 from wh_judge.screen.snapshots import Snapshot
 
 PAGE_ROWS = 50
 GROUP_ROWS = 5
 """Rows of each group where all groups are shown."""
-SHOWN_TEXT = 2_000
-"""Characters of a text that a list shows; a turn's own page shows more."""
-SHOWN_EVIDENCE = 50
-"""Rows of evidence that a list shows."""
-
 MOST_CHOICES = 200
 """Entries of a list to choose from."""
 
@@ -143,57 +137,3 @@ def narrowed(snapshot: Snapshot, filter_: Filter) -> tuple[str, dict[str, Any]]:
         conditions.append("verdict = $group")
     group = {"group": filter_.verdict} if filter_.verdict else {}
     return " AND ".join(conditions), values | codes | sought | group
-
-
-def read(snapshot: Snapshot, groups: Mapping[str, Places]) -> dict[str, list[dict[str, Any]]]:
-    """The rows of each group at these places, with their turns' texts, cut at `SHOWN_TEXT`."""
-    judged = [places for group, places in groups.items() if group != UNJUDGED]
-    verdicts = _at(snapshot, "verdict", verdict_columns(SHOWN_TEXT, SHOWN_EVIDENCE), judged)
-    unjudged = _at(snapshot, "unjudged", "*", [groups[UNJUDGED]] if UNJUDGED in groups else [])
-    ids = [row["turn_id"] for row in (*verdicts.values(), *unjudged.values())]
-    turns = snapshot.rows(
-        f"""SELECT turn_id, {turn_texts(SHOWN_TEXT)} FROM chat_turn AS turn
-            WHERE turn_id IN (SELECT unnest($ids::VARCHAR[]))""",
-        {"ids": ids},
-    )
-    texts = {turn.pop("turn_id"): turn for turn in turns}
-    return {
-        group: [
-            row | texts.get(row["turn_id"], _NO_TEXTS)
-            for row in map((unjudged if group == UNJUDGED else verdicts).__getitem__, places.tolist())
-        ]
-        for group, places in groups.items()
-    }
-
-
-def _at(snapshot: Snapshot, table: str, columns: str, places: list[Places]) -> dict[int, dict[str, Any]]:
-    wanted = [place for array in places for place in array.tolist()]
-    rows = snapshot.rows(
-        f"""SELECT rowid AS place, {columns} FROM {table}
-            JOIN (SELECT unnest($wanted::BIGINT[]) AS wanted) ON rowid = wanted""",
-        {"wanted": wanted},
-    )
-    return {row.pop("place"): row for row in rows}
-
-
-_NO_TEXTS = dict.fromkeys(("turn_at", "prompt_id", "reply_text", "reply_length", "user_message", "message_length")) | {
-    "reply_missing": True
-}
-"""Of a turn that is no longer in the log."""
-
-
-_PLAIN = ", ".join(name for name in VERDICT_SCHEMA.names if name != "evidence")
-
-
-def verdict_columns(text: int, rows: int) -> str:
-    """What is shown of a verdict, with so many rows of evidence and so many characters of each value."""
-    return f"""{_PLAIN}, day, card_version, settings_version, len(evidence) AS evidence_rows,
-        list_transform(evidence[:{rows}], lambda x: struct_pack(source := x.source, field := x.field, agg := x.agg,
-            "value" := left(x."value", {text}), length := length(x."value"))) AS evidence"""
-
-
-def turn_texts(text: int) -> str:
-    """What is shown of a turn, with so many characters of what was said."""
-    return f"""turn.turn_at, turn.prompt_id, turn.reply_text IS NULL AS reply_missing,
-        left(turn.reply_text, {text}) AS reply_text, length(turn.reply_text) AS reply_length,
-        left(turn.user_message, {text}) AS user_message, length(turn.user_message) AS message_length"""

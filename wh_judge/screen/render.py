@@ -10,10 +10,12 @@ from starlette.responses import HTMLResponse
 from wh_judge import __version__
 from wh_judge.screen import words
 from wh_judge.screen.filters import SKIPS, Filter
-from wh_judge.screen.listing import MOST_CHOICES, SHOWN_TEXT
+from wh_judge.screen.listing import MOST_CHOICES
 from wh_judge.screen.marks import marked, reply_spans, word_spans
 from wh_judge.screen.reasons import korean
 from wh_judge.screen.snapshots import Snapshot
+from wh_judge.store.evaluations import VALIDATION_SUMS
+from wh_judge.store.schema import SHOWN_TEXT
 from wh_judge.store.versions import settings_of
 from wh_judge.validations import VALIDATIONS
 
@@ -33,7 +35,17 @@ PAGES = (
     ("/upload", "올리기"),
 )
 
-ENVIRONMENT = Environment(
+
+class _Environment(Environment):
+    """Rows are mappings, which Jinja would first ask for an attribute, thousands of times a page."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if type(obj) is dict and attribute in obj:
+            return obj[attribute]
+        return super().getattr(obj, attribute)
+
+
+ENVIRONMENT = _Environment(
     loader=PackageLoader("wh_judge.screen"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
     lstrip_blocks=True,
 )  # fmt: skip
@@ -67,12 +79,7 @@ def checks(snapshot: Snapshot) -> list[dict[str, Any]]:
     """The validations in their order over all days; counts are None where one has not run."""
 
     def compute() -> list[dict[str, Any]]:
-        rows = snapshot.rows(
-            """SELECT code, sum(looked_at)::BIGINT AS looked_at, sum(passed)::BIGINT AS passed,
-                      sum(failed)::BIGINT AS failed, sum(not_applicable)::BIGINT AS not_applicable
-               FROM validation GROUP BY code"""
-        )
-        found = {row["code"]: row for row in rows}
+        found = {row["code"]: row for row in snapshot.rows(VALIDATION_SUMS)}
         blank = dict.fromkeys(("looked_at", "passed", "failed", "not_applicable"))
         return [
             {"number": entry.number, "code": entry.code, "title": entry.title} | found.get(entry.code, blank)

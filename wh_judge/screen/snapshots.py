@@ -20,6 +20,8 @@ Found = TypeVar("Found")
 CACHE_BYTES = 64_000_000
 """Size of the results that are kept per snapshot, such as the places of a list, as pickle writes them; in memory
 they may take a few times as much. A snapshot never changes, so results never grow old."""
+CACHE_ENTRIES = 1_000
+"""How many of them: small ones take more than their size, and whoever makes addresses up can ask for any number."""
 
 _CONFIG: dict[str, Any] = {"memory_limit": "512MB", "threads": 2, "enable_external_access": False}
 
@@ -89,7 +91,7 @@ class Snapshot:
             own.set_exception(error)
             raise
         own.set_result(found)
-        self._keep(key, len(pickle.dumps(found)))
+        self._keep(key, len(pickle.dumps((key, found))))
         return found
 
     def _keep(self, key: Any, size: int) -> None:
@@ -98,7 +100,7 @@ class Snapshot:
             self._sizes[key] = size
             self._kept += size
             for old in list(self._cache):
-                if self._kept <= CACHE_BYTES:
+                if self._kept <= CACHE_BYTES and len(self._sizes) <= CACHE_ENTRIES:
                     break
                 # What is still being computed has no size yet.
                 if old in self._sizes:

@@ -22,13 +22,10 @@ def home(request: Request) -> Response:
 
 def example(request: Request, snapshot: Snapshot) -> Response:
     """A public character's past conversations, so that one can see how the screen works."""
-    public = snapshot.cached("public", lambda: _public(snapshot))
-    character = public[0] if public else None
-    sessions: list[dict[str, Any]] = []
+    character, sessions = shown_example(snapshot)
     rows: list[dict[str, Any]] = []
     session_id = ""
     if character:
-        sessions = snapshot.cached("example", lambda: _sessions(snapshot, character["character_id"]))
         known = [session["session_id"] for session in sessions]
         asked = request.query_params.get("session", "")
         session_id = asked if asked in known else known[0]
@@ -42,6 +39,14 @@ def example(request: Request, snapshot: Snapshot) -> Response:
         session_id=session_id,
         rows=rows,
     )
+
+
+def shown_example(snapshot: Snapshot) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+    """The public character that is shown, None where no card is public, and its conversations."""
+    public = snapshot.cached("public", lambda: _public(snapshot))
+    if not public:
+        return None, []
+    return public[0], snapshot.cached("example", lambda: _sessions(snapshot, public[0]["character_id"]))
 
 
 def _public(snapshot: Snapshot) -> list[dict[str, Any]]:

@@ -12,56 +12,21 @@ from wh_judge.review.decisions import shown as shown_decision
 from wh_judge.screen.changes import decisions_by_id, told
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
-from wh_judge.screen.listing import SHOWN_EVIDENCE, SHOWN_TEXT, choices, turn_texts, verdict_columns
-from wh_judge.screen.render import render, shown
+from wh_judge.screen.listing import choices
+from wh_judge.screen.render import render
+from wh_judge.screen.rows import FULL_TEXT, judged
 from wh_judge.screen.snapshots import Snapshot
 from wh_judge.store.schema import names
 from wh_judge.text import nfc
 
-FULL_TEXT = 100_000
-"""Characters of a text that a turn's own page shows."""
 SESSION_ROWS = 50
-FULL_EVIDENCE = 1_000
-"""Rows of evidence that a turn's own page shows."""
-
-
-def judged(
-    snapshot: Snapshot,
-    source: str,
-    those: str,
-    values: dict[str, Any],
-    text: int = SHOWN_TEXT,
-    evidence: int = SHOWN_EVIDENCE,
-) -> list[dict[str, Any]]:
-    """Turns with their verdicts, in turn order.
-
-    Args:
-        snapshot: where to read.
-        source: a query of the turns, with all columns of `chat_turn`.
-        those: a condition that the same turns meet in `verdict` and `unjudged`, so that little is read there.
-        values: the parameters of both.
-        text: characters of a text that are read.
-        evidence: rows of evidence that are read.
-    """
-    rows = snapshot.rows(
-        f"""WITH turn AS MATERIALIZED ({source})
-            SELECT turn.turn_id, turn.session_id, turn.character_id, turn.model_id, turn.day, {turn_texts(text)},
-                   v.* EXCLUDE (turn_id, session_id, character_id, model_id, day), u.reason
-            FROM turn
-            LEFT JOIN (SELECT {verdict_columns(text, evidence)} FROM verdict WHERE {those}) AS v USING (turn_id)
-            LEFT JOIN (SELECT turn_id, reason FROM unjudged WHERE {those}) AS u USING (turn_id)
-            ORDER BY length(turn.turn_id), turn.turn_id""",
-        values,
-    )
-    return [shown(row) for row in rows]
 
 
 def turn_page(request: Request, snapshot: Snapshot) -> Response:
     """All that is known of a turn: what was said, the verdict, its evidence, the card, and what changed."""
     turn_id = asked(request)
     of_turn = {"id": turn_id}
-    source, those = "SELECT * FROM chat_turn WHERE turn_id = $id", "turn_id = $id"
-    found = judged(snapshot, source, those, of_turn, FULL_TEXT, FULL_EVIDENCE)
+    found = judged(snapshot, "turn_id = $id", of_turn, full=True)
     if not found:
         raise PageError(404, f"{turn_id}: 이런 회차는 없습니다.", "turn_id를 확인하거나 판정 목록에서 찾으세요.")
     row = found[0]
@@ -120,7 +85,7 @@ def turn_document(request: Request, snapshot: Snapshot) -> Response:
 
 
 def session_page(request: Request, snapshot: Snapshot) -> Response:
-    """A conversation, with a verdict at each reply."""
+    """A conversation, with a verdict at each reply: a page that is asked for by its number or by a turn on it."""
     session_id, number = asked(request), read_page(request.query_params)
     of_session = {"id": session_id}
     [facts] = snapshot.rows(
@@ -132,6 +97,8 @@ def session_page(request: Request, snapshot: Snapshot) -> Response:
     if not facts["turns"]:
         raise PageError(404, f"{session_id}: 이런 대화는 없습니다.", "session_id를 확인하거나 판정 목록에서 찾으세요.")
     pages = -(-facts["turns"] // SESSION_ROWS)
+    if "page" not in request.query_params and (turn_id := nfc(request.query_params.get("turn", ""))):
+        number = _page_of(snapshot, session_id, turn_id)
     check_page(number, pages)
     return render(
         request,
@@ -146,11 +113,24 @@ def session_page(request: Request, snapshot: Snapshot) -> Response:
     )
 
 
+def _page_of(snapshot: Snapshot, session_id: str, turn_id: str) -> int:
+    """The page of a conversation on which a turn stands; the first where it is none of its turns."""
+    [row] = snapshot.rows(
+        """SELECT count(*) FILTER ((length(turn_id), turn_id) < (length($turn), $turn)) AS before,
+                  bool_or(turn_id = $turn) AS there
+           FROM chat_turn WHERE session_id = $id""",
+        {"id": session_id, "turn": turn_id},
+    )
+    return int(row["before"]) // SESSION_ROWS + 1 if row["there"] else 1
+
+
 def conversation(snapshot: Snapshot, session_id: str, number: int = 1) -> list[dict[str, Any]]:
     """A page of a conversation, with a verdict at each reply."""
-    source = f"""SELECT * FROM chat_turn WHERE session_id = $id ORDER BY length(turn_id), turn_id
-        LIMIT {SESSION_ROWS} OFFSET {(number - 1) * SESSION_ROWS}"""
-    return judged(snapshot, source, "session_id = $id", {"id": session_id})
+    return judged(snapshot, "session_id = $id", {"id": session_id}, _page(number))
+
+
+def _page(number: int) -> str:
+    return f"LIMIT {SESSION_ROWS} OFFSET {(number - 1) * SESSION_ROWS}"
 
 
 def names_of(snapshot: Snapshot) -> dict[str, str]:
@@ -161,16 +141,13 @@ def names_of(snapshot: Snapshot) -> dict[str, str]:
 def prompt_page(request: Request, snapshot: Snapshot) -> Response:
     """The replies to one prompt side by side."""
     prompt_id = asked(request)
-    source = "SELECT * FROM chat_turn WHERE prompt_id = $id"
-    those = "turn_id IN (SELECT turn_id FROM turn)"
     [found] = snapshot.rows("SELECT count(*) AS turns FROM chat_turn WHERE prompt_id = $id", {"id": prompt_id})
     if not found["turns"]:
         raise PageError(404, f"{prompt_id}: 이런 프롬프트는 없습니다.", "모델 쪽의 목록에서 고르세요.")
     number = read_page(request.query_params)
     pages = -(-found["turns"] // SESSION_ROWS)
     check_page(number, pages)
-    source += f" ORDER BY length(turn_id), turn_id LIMIT {SESSION_ROWS} OFFSET {(number - 1) * SESSION_ROWS}"
-    rows = judged(snapshot, source, those, {"id": prompt_id})
+    rows = judged(snapshot, "prompt_id = $id", {"id": prompt_id}, _page(number))
     return render(
         request,
         snapshot,

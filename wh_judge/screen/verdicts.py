@@ -5,8 +5,9 @@ from starlette.responses import Response
 
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import ANY_SKIPPED, GROUPS, SKIPS, Filter, read_filter, read_page
-from wh_judge.screen.listing import GROUP_ROWS, PAGE_ROWS, choices, places, read, run_time, runs_offered
-from wh_judge.screen.render import render, shown
+from wh_judge.screen.listing import GROUP_ROWS, PAGE_ROWS, choices, places, run_time, runs_offered
+from wh_judge.screen.render import render
+from wh_judge.screen.rows import listed
 from wh_judge.screen.snapshots import Snapshot
 
 
@@ -32,12 +33,10 @@ def page(request: Request, snapshot: Snapshot) -> Response:
     check_page(number, pages)
     skip, most = ((number - 1) * PAGE_ROWS, PAGE_ROWS) if one else (0, GROUP_ROWS)
     wanted = {group: found[group][skip : skip + most] for group in ([one] if one else GROUPS)}
-    listed = read(snapshot, wanted)
-    groups = [
-        {"name": group, "total": totals[group], "rows": [shown(row) for row in rows]} for group, rows in listed.items()
-    ]
+    rows_of = listed(snapshot, wanted)
+    groups = [{"name": group, "total": totals[group], "rows": rows} for group, rows in rows_of.items()]
     open_row = request.query_params.get("open", "")
-    here = {row["turn_id"] for rows in listed.values() for row in rows}
+    here = {row["turn_id"] for rows in rows_of.values() for row in rows}
     return render(
         request,
         snapshot,

@@ -3,6 +3,7 @@
 import datetime as dt
 import re
 import unicodedata
+from functools import lru_cache
 
 from markupsafe import Markup
 
@@ -33,7 +34,11 @@ WEEKDAYS = "월화수목금토일"
 
 def visible(text: object) -> str:
     """The text with every character that could hide or turn others around written out; line breaks and tabs stay."""
-    return str(text).translate(_SHOWN)
+    given = str(text)
+    # Most texts hide nothing, and to see that is far quicker than to go through them character by character.
+    if given.isprintable() and not _BLANK.search(given):
+        return given
+    return given.translate(_SHOWN)
 
 
 class _Shown(dict[int, str]):
@@ -53,10 +58,12 @@ _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 _KEPT = "\n\t\u200d"
 _BLANK_LETTERS = "\u115f\u1160\u3164\uffa0"
 """Hangul fillers: letters that show nothing."""
+_BLANK = re.compile(f"[{_BLANK_LETTERS}]")
 
 
+@lru_cache(1_000)
 def breakable(text: str) -> Markup:
-    """The text with places where a line may end inside a name or a row of names."""
+    """The name with places where a line may end inside a name or a row of names."""
     parts = re.split("(?<=[·_])", text)
     return Markup("<wbr>").join(parts)
 

@@ -15,6 +15,13 @@ EvaluationName = Literal[
     "gold_agreement", "model_divergence", "capability_profiles", "arena_ratings", "vote_agreement", "probe_results"
 ]
 
+VALIDATION_SUMS = """
+SELECT code, count(*) AS days, sum(looked_at)::BIGINT AS looked_at, sum(passed)::BIGINT AS passed,
+       sum(failed)::BIGINT AS failed, sum(not_applicable)::BIGINT AS not_applicable
+FROM validation GROUP BY code ORDER BY code
+"""
+"""The counts of each validation over all days, of a warehouse or a snapshot."""
+
 
 def read_scores(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     """The scores of all judged turns on each axis, in SCORE_SCHEMA, by the cards that judged them."""

@@ -87,6 +87,19 @@ _VERDICT_ROW = f"""
 time, so that it does not depend on the way by which a verdict came about."""
 
 
+SHOWN_TEXT = 2_000
+"""Characters of a text that a list shows."""
+SHOWN_EVIDENCE = 50
+"""Rows of evidence that a list shows."""
+
+_EVIDENCE_SHOWN = f"""to_json(struct_pack("rows" := len(evidence),
+        cells := list_transform(evidence[:{SHOWN_EVIDENCE}], lambda x: [x.source, x.field, x.agg,
+            left(x."value", {SHOWN_TEXT}),
+            CASE WHEN length(x."value") > {SHOWN_TEXT} THEN length(x."value")::VARCHAR END])))"""
+"""What a list shows of the evidence, in one text: single rows of a list of structs are slow to look up. Each cell is
+its source, field, aggregate, value and, where that is cut, its length."""
+
+
 def _rated(which: str) -> str:
     """The rating rows of the document of `arena_ratings`."""
     return f"""unnest(from_json(document->'{which}'->'ratings', '[{{
@@ -135,7 +148,8 @@ CREATE TABLE IF NOT EXISTS settings_history (
 CREATE TABLE IF NOT EXISTS verdict_row ({_VERDICT_ROW});
 CREATE TABLE IF NOT EXISTS verdict_closed (
     {_VERDICT_ROW}, lexicon_version VARCHAR, until_run VARCHAR NOT NULL, until_at TIMESTAMPTZ NOT NULL);
-CREATE OR REPLACE VIEW verdict AS SELECT * EXCLUDE (row_hash, run_id, written_at) FROM verdict_row;
+CREATE OR REPLACE VIEW verdict AS
+    SELECT * EXCLUDE (row_hash, run_id, written_at), {_EVIDENCE_SHOWN} AS evidence_shown FROM verdict_row;
 CREATE OR REPLACE VIEW verdict_history AS
     SELECT * EXCLUDE (row_hash, lexicon_version) FROM verdict_closed
     UNION ALL BY NAME SELECT *  EXCLUDE row_hash, NULL::VARCHAR AS until_run, NULL::TIMESTAMPTZ AS until_at

@@ -1,5 +1,6 @@
 """`wh-judge screen`: the address that it prints, whom it answers, and what it refuses to start with."""
 
+import signal
 import socket
 import urllib.error
 import urllib.request
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from wh_judge_tests.cli.call import call
-from wh_judge_tests.screen.server import served
+from wh_judge_tests.screen.server import served, started
 
 _HERE = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -70,3 +71,29 @@ def test_a_token_that_no_header_can_hold_is_refused(
 def test_an_address_that_is_none_is_refused(tmp_path: Path) -> None:
     code, _, err = call("screen", "--host", "203.0.113.7", "--port", "0", "--data", tmp_path)
     assert (code, "203.0.113.7:0" in err) == (2, True)
+
+
+IMPORTED = """
+import os, signal, time
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(60)
+except BaseException:
+    raise SystemExit(7)
+"""
+"""A library that keeps an interruption while it is imported for itself."""
+
+
+def test_an_interruption_before_it_serves_ends_it(tmp_path: Path) -> None:
+    (tmp_path / "uvicorn.py").write_text(IMPORTED)
+    process = started(tmp_path, PYTHONPATH=str(tmp_path))
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, "")
+
+
+def test_an_interruption_once_it_serves_ends_it(tmp_path: Path) -> None:
+    process = started(tmp_path)
+    assert process.stderr and process.stderr.readline().startswith("http://127.0.0.1:")
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, "")

@@ -18,9 +18,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from wh_judge.store.snapshot import publish
 from wh_judge.store.stale import find_stale
+from wh_judge_tests.builders import card, turn
 from wh_judge_tests.end_to_end.browser import chromium
 from wh_judge_tests.end_to_end.server import ROOT
-from wh_judge_tests.house import House
+from wh_judge_tests.house import DAY_1, House, at
 from wh_judge_tests.screen.server import served
 from wh_judge_tests.screen.site import grade
 
@@ -162,9 +163,9 @@ def test_a_link_shows_what_its_sender_saw(reader: Reader, browser: Browser, addr
 def test_the_keyboard_moves_opens_closes_and_finds(reader: Reader) -> None:
     page = reader.open("/verdicts?verdict=금지 소재 접촉")
     turns = page.locator("details.row").evaluate_all("rows => rows.map(row => row.dataset.turn)")
-    for key, turn in (("j", 0), ("j", 1), ("j", 2), ("k", 1)):
+    for key, place in (("j", 0), ("j", 1), ("j", 2), ("k", 1)):
         page.keyboard.press(key)
-        assert focused(page) == turns[turn]
+        assert focused(page) == turns[place]
     page.keyboard.press("Enter")
     row = page.locator(f'details[data-turn="{turns[1]}"]')
     expect(row).to_have_attribute("open", "")
@@ -266,3 +267,33 @@ def test_a_page_keeps_nobody_out(browser: Browser, address: str, name: str, sche
     reader.context.close()
     # The browser tells of every page that is an error.
     assert [one for one in reader.complaints if "404" not in one] == []
+
+
+@pytest.mark.parametrize("letter", ["가", "a"])
+def test_names_and_ids_without_end_are_no_wider_than_a_telephone(browser: Browser, tmp_path: Path, letter: str) -> None:
+    house, long, endless = House(tmp_path), letter * 1_000, letter * 100_000
+    house.cards(card(f"C-{long}", name=endless, public=True, canon_entities=[endless]))
+    house.lexicon(("선거", "현실 정치"))
+    texts = {"first_person": long, "reply_text": endless, "user_message": endless, "named_entities": [endless + "b"]}
+    ids = {"session_id": f"S-{long}", "character_id": f"C-{long}", "model_id": f"M-{long}", "prompt_id": f"P-{long}"}
+    house.log("1", turn(f"T-{long}", turn_at=at(1), **ids, **texts))
+    with house.warehouse() as connection:
+        house.bring_in(connection)
+        assert house.judge(connection, DAY_1, FIRST).committed
+        publish(connection, house.settings.published, keep=1)
+    with served(house.data) as address:
+        reader = Reader(browser, address.rstrip("/"), viewport={"width": 360, "height": 800})
+        widths = {}
+        for name in (
+            "verdicts?",
+            "example?",
+            f"turn?id=T-{long}",
+            f"session?id=S-{long}",
+            f"prompt?id=P-{long}",
+            "review?",
+        ):
+            page = reader.open(f"/{name}")
+            page.evaluate("for (const row of document.querySelectorAll('details')) row.open = true")
+            widths[name.partition("?")[0]] = page.evaluate("document.documentElement.scrollWidth")
+        reader.context.close()
+    assert widths == dict.fromkeys(widths, 360)

@@ -42,3 +42,8 @@ def test_the_closest_stand_first_and_not_too_many() -> None:
     found = closest_names("하늘이", ["하늘이네", "하늬", "하늘", "하을", "하늘섬"], most=2)
     assert [close.how for close in found] == ["particle", "part"] and found[0].name == "하늘"
     assert all(0 <= close.likeness <= 1 for close in found)
+
+
+def test_of_a_name_without_end_the_beginning_is_compared() -> None:
+    [close] = closest_names("가" * 200 + "나" * 100_000, ["가" * 200 + "다" * 100_000, "라" * 100_000])
+    assert (close.name[0], close.how, close.likeness) == ("가", "spelling", 1.0)

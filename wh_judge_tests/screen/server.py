@@ -9,17 +9,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
-@contextmanager
-def served(folder: Path, *flags: str, **environment: str) -> Iterator[str]:
-    """The address that a screen over a folder prints."""
+def started(folder: Path, *flags: str, **environment: str) -> subprocess.Popen[str]:
+    """A screen over a folder, in a process that has just begun."""
     known = {name: value for name, value in os.environ.items() if not name.startswith("WH_JUDGE")}
-    process = subprocess.Popen(
+    return subprocess.Popen(
         [str(Path(sys.executable).with_name("wh-judge")), "screen", "--port", "0", "--data", str(folder), *flags],
         cwd=folder,
         env=known | environment,
         stderr=subprocess.PIPE,
         encoding="utf-8",
     )
+
+
+@contextmanager
+def served(folder: Path, *flags: str, **environment: str) -> Iterator[str]:
+    """The address that a screen over a folder prints."""
+    process = started(folder, *flags, **environment)
     try:
         assert process.stderr
         yield process.stderr.readline().strip()

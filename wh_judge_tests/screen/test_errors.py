@@ -132,7 +132,7 @@ def test_a_fault_of_the_program_is_a_page_too(site: House, monkeypatch: pytest.M
     def broken(*_: object) -> None:
         raise RuntimeError("secret of the program")
 
-    monkeypatch.setattr("wh_judge.screen.verdicts.read", broken)
+    monkeypatch.setattr("wh_judge.screen.verdicts.listed", broken)
     with reader(site) as client:
         answer = client.get("/verdicts")
         document = client.get("/verdicts", headers={"accept": "application/json"}).json()

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from wh_judge.model import VERDICTS, Verdict
-from wh_judge.screen.export import _FORMULA, BATCH, as_csv, as_json, as_jsonl
+from wh_judge.screen.export import BATCH, as_csv, as_json, as_jsonl
+from wh_judge.spreadsheet import told
 from wh_judge_tests.builders import DATA
 from wh_judge_tests.house import VERDICTS as OF_LOG
 from wh_judge_tests.screen.site import FIRST, seen
@@ -124,15 +125,13 @@ def document(text: str | None) -> dict[str, Any]:
     return values | {"off_canon_entities": [text], "evidence": [{"source": "chat_turn", "field": "x", "value": text}]}
 
 
-@given(st.text() | st.none() | st.sampled_from(["=cmd|'/c calc'!A1", "+1", "-1", "@x", "\t=1", "\r=1", "\n=1", "＝1"]))
-def test_no_cell_begins_like_a_formula_and_every_cell_can_be_told_again(text: str | None) -> None:
+@given(st.text() | st.none() | st.sampled_from(["=cmd|'/c calc'!A1", "'=1"]))
+def test_every_cell_can_be_told_again(text: str | None) -> None:
     written = "".join(as_csv(iter([document(text)]))).removeprefix("\ufeff")
     [row] = csv.DictReader(io.StringIO(written, newline=""))
     for name, cell in row.items():
-        assert not cell.startswith(_FORMULA)
         if name not in ("evidence", "off_canon_entities"):
-            told = cell.removeprefix("'") if (text or "").startswith(_FORMULA) else cell
-            assert told == (text or "")
+            assert told(cell) == (text or "")
 
 
 @given(st.lists(st.text(), max_size=4))

@@ -175,7 +175,7 @@ def test_every_answer_says_what_a_browser_may_do_with_it(client: TestClient, kin
 
 
 def test_the_answer_to_a_fault_says_so_too(site: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wh_judge.screen.verdicts.read", None)
+    monkeypatch.setattr("wh_judge.screen.verdicts.listed", None)
     answer = reader(site).get("/verdicts")
     assert answer.status_code == 500 and {name: answer.headers[name] for name in HEADERS} == HEADERS
 

@@ -10,8 +10,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from wh_judge.model import CharacterCard, ChatTurn
-from wh_judge.screen.listing import SHOWN_TEXT
-from wh_judge.screen.turns import FULL_TEXT
+from wh_judge.screen.rows import FULL_TEXT
+from wh_judge.store.schema import SHOWN_TEXT
 from wh_judge.store.snapshot import publish
 from wh_judge_tests.builders import card, turn
 from wh_judge_tests.house import DAY_1, House, at

@@ -129,7 +129,7 @@ def test_a_turn_that_was_not_judged_has_a_page_with_the_reason(client: TestClien
 def test_a_turn_leads_to_the_turns_beside_it(client: TestClient) -> None:
     page = seen(client.get("/turn?id=T-6"))
     assert page.links("/turn") == ["/turn?id=T-4"]
-    assert page.links("/session") == ["/session?id=S-recall#turn-T-6"]
+    assert page.links("/session") == ["/session?id=S-recall&turn=T-6#turn-T-6"]
 
 
 def test_a_turn_shows_its_label_beside_its_verdict(client: TestClient) -> None:
@@ -162,6 +162,24 @@ def test_a_conversation_has_pages(client: TestClient, monkeypatch: pytest.Monkey
     monkeypatch.setattr("wh_judge.screen.turns.SESSION_ROWS", 1)
     pages = [seen(answer) for answer in all_pages(client, "/session", id="S-recall")]
     assert [page.all("li", **{"class": "turn"})[0]["id"] for page in pages] == ["turn-T-4", "turn-T-6"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ("turn=T-6", "T-6"),
+        ("turn=T-4", "T-4"),
+        ("turn=T-1", "T-4"),
+        ("turn=T-9&page=2", "T-6"),
+        ("turn=T-6&page=1", "T-4"),
+    ],
+)
+def test_a_conversation_opens_where_a_turn_stands(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, asked: str, shown: str
+) -> None:
+    monkeypatch.setattr("wh_judge.screen.turns.SESSION_ROWS", 1)
+    page = seen(client.get(f"/session?id=S-recall&{asked}"))
+    assert [found["id"] for found in page.all("li", **{"class": "turn"})] == [f"turn-{shown}"]
 
 
 def test_the_answers_to_a_prompt_stand_side_by_side(client: TestClient) -> None:

@@ -266,6 +266,30 @@ def test_what_was_asked_for_longest_ago_is_forgotten(snapshot: Snapshot, monkeyp
     assert computed == ["a", "b", "c", "d", "b"]
 
 
+def test_no_more_than_so_many_are_kept(snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CACHE_ENTRIES", 3)
+    computed: list[int] = []
+
+    def compute() -> None:
+        computed.append(key)
+
+    for key in (1, 2, 3, 1, 4, 1, 3, 2):
+        snapshot.cached(key, compute)
+    assert computed == [1, 2, 3, 4, 2]
+
+
+def test_a_long_question_is_large(snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CACHE_BYTES", 3_500)
+    computed: list[str] = []
+
+    def compute() -> None:
+        computed.append(key[0])
+
+    for key in ("a" * 2_000, "b" * 2_000, "a" * 2_000):
+        snapshot.cached(key, compute)
+    assert computed == ["a", "b", "a"]
+
+
 def test_what_is_too_large_to_keep_is_an_answer_all_the_same(
     snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
