@@ -169,6 +169,14 @@ def _print_results(measured: "ProbeResults", console: Console) -> None:
     console.print(f"[bold]Probe cases[/bold] {measured.cases}, answers {len(measured.answers)}")
     if measured.unknown:
         console.print(f"  {measured.unknown} answers to cases that are not in this set")
+    if measured.misplaced:
+        console.print(
+            f"  {measured.misplaced} answers set aside: by another character than the case's, or without the case's"
+            " history and user_asked_recall in the log, so that recall was not judged",
+            soft_wrap=True,
+        )
+    if measured.repeated:
+        console.print(f"  {measured.repeated} further answers of a model to a case set aside: the first counts")
     if not measured.results:
         console.print("  none: no turn has a case as its prompt_id")
         return
