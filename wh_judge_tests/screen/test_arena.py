@@ -162,3 +162,4 @@ def test_models_that_no_votes_connect_have_no_common_scale(house: House) -> None
     with reader(house) as client:
         text = seen(client.get("/ratings")).text
     assert "공통 눈금이 없습니다" in text and "run-rated" in text
+    assert "–––" not in text
