@@ -17,7 +17,7 @@ class Answer(NamedTuple):
     verdict: VerdictValue | None
     """None where it was not judged."""
     character_id: str
-    recalled: tuple[str, ...] = ()
+    recalled: Sequence[str] = ()
     """Names that the reply had to have, since the message asked for them and they stand earlier in the session."""
 
 

@@ -51,4 +51,4 @@ def results_of(connection: duckdb.DuckDBPyConnection, probes: ProbeSet) -> Probe
            WHERE starts_with(prompt_id, ?) ORDER BY length(turn_id), turn_id""",
         [PREFIX],
     ).fetchall()
-    return measure_probes(probes, [Answer(*row[:-1], recalled=tuple(row[-1])) for row in rows])
+    return measure_probes(probes, [Answer(*row) for row in rows])
