@@ -50,6 +50,7 @@ def probe_results(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Ev
             "cases": results.cases,
             "answers": len(results.answers),
             "unknown": results.unknown,
+            "misplaced": results.misplaced,
             "repeated": results.repeated,
             "results": markdown_table(header, rows),
         }

@@ -46,7 +46,7 @@ def command() -> None:
 @_LEXICON
 @click.option("--cases", type=click.IntRange(1, 100_000), default=64, help="How many cases [64].")
 @click.option("--seed", type=click.IntRange(0), default=1, help="What is drawn follows from it [1].")
-@click.option("--extend", type=_FILE, help="A set whose cases are kept and count as covered.")
+@click.option("--extend", type=_FILE, help="A set whose cases are kept where they still stand, and count as covered.")
 @click.option("--writer", help="A program that writes the messages: a draft as JSON on stdin, the message on stdout.")
 @click.option("--out", type=_OUT, required=True, help="The frozen set, a .json file.")
 def make(cards: Path, lexicon: Path, cases: int, seed: int, extend: Path | None, writer: str | None, out: Path) -> None:
@@ -69,7 +69,7 @@ def make(cards: Path, lexicon: Path, cases: int, seed: int, extend: Path | None,
         raise UserError(f"{out}: a set is written to a name that ends in .json")
     card_rows, lexicon_rows = _tables(cards, lexicon)
     known = read_probes(extend).cases if extend else []
-    by = (writer, _writer(writer)) if writer else None
+    by = None if writer is None else (writer, _writer(writer))
     found = make_probes(card_rows, lexicon_rows, load_settings().rules, cases=cases, seed=seed, writer=by, known=known)
     write_probes(found, out)
     for family, count in Counter(case.cell.family for case in found.cases).items():
@@ -169,6 +169,14 @@ def _print_results(measured: "ProbeResults", console: Console) -> None:
     console.print(f"[bold]Probe cases[/bold] {measured.cases}, answers {len(measured.answers)}")
     if measured.unknown:
         console.print(f"  {measured.unknown} answers to cases that are not in this set")
+    if measured.misplaced:
+        console.print(
+            f"  {measured.misplaced} answers set aside: by another character than the case's, or without the case's"
+            " history and user_asked_recall in the log, so that recall was not judged",
+            soft_wrap=True,
+        )
+    if measured.repeated:
+        console.print(f"  {measured.repeated} further answers of a model to a case set aside: the first counts")
     if not measured.results:
         console.print("  none: no turn has a case as its prompt_id")
         return
@@ -193,7 +201,12 @@ def _tables(cards: Path, lexicon: Path) -> "tuple[list[CharacterCard], list[Lexi
 
 def _writer(program: str) -> "Writer":
     """A program that is called once a draft; what it does and whom it asks is its own affair."""
-    words = shlex.split(program)
+    try:
+        words = shlex.split(program)
+    except ValueError as error:
+        raise UserError(f"{program}: is no command ({error}); give --writer a program and its arguments") from None
+    if not words:
+        raise UserError("--writer names no program; leave it out for the templates")
 
     def write(case: "ProbeCase") -> str:
         given: dict[str, Any] = case.model_dump(include={"cell", "character_id", "target", "intended", "user_message"})

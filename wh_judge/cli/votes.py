@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _FILE = click.Path(exists=True, path_type=Path)
 FORMATS = ("lmarena", "label-studio", "potato")
+NAME_LIMIT = 40
+"""Characters of a source in the name of a file."""
 _DATA = click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 _FORMAT = click.option(
@@ -57,16 +59,21 @@ def import_votes(path: Path, form: str, source: str, items: Path | None, data: s
       wh-judge votes import annotation_output/ --format potato --items pairs.jsonl
     """
     from wh_judge.outputs import write_documents
-    from wh_judge.votes.formats import read_votes
+    from wh_judge.store.votes import known_votes
+    from wh_judge.votes.formats import check_ids, read_votes
     from wh_judge.votes.journal import document
 
+    settings = load_settings(data=data)
     found = read_votes(path, form, source, items)  # type: ignore[arg-type]
+    check_ids(found, known_votes(settings), path)
     documents = [document(vote) for vote in found]
     digest = hashlib.md5(json.dumps(documents, sort_keys=True).encode()).hexdigest()[:8]
-    folder = load_settings(data=data).votes
+    folder = settings.votes
     folder.mkdir(parents=True, exist_ok=True)
-    out = folder / f"{re.sub(r'[^0-9A-Za-z가-힣_-]+', '-', source)}-{digest}.jsonl"
-    write_documents(documents, out, [])
+    # A name of bounded length that is never one of those that are no inputs, such as README.
+    out = folder / f"votes-{re.sub(r'[^0-9A-Za-z가-힣_-]+', '-', source)[:NAME_LIMIT]}-{digest}.jsonl"
+    if not out.exists():
+        write_documents(documents, out, [])
     click.echo(f"{len(found)} votes written to {out}; wh-judge run counts them", err=True)
 
 

@@ -23,7 +23,7 @@ class Offer(NamedTuple):
 
 
 def candidates(
-    answers: Mapping[str, Sequence[str]], voted: Iterable[tuple[str, str, str]] = ()
+    answers: Mapping[str, Sequence[str]], voted: Iterable[tuple[str | None, str, str]] = ()
 ) -> list[tuple[str, Pair]]:
     """What can be voted on: each case with each pair of models that answered it.
 
@@ -31,7 +31,7 @@ def candidates(
         answers: by case, the models that answered.
         voted: what is left out, as (case_id, model, model) in any order: what this annotator voted on already.
     """
-    done = {(case, *sorted(pair)) for case, *pair in voted}
+    done = {(case, min(first, second), max(first, second)) for case, first, second in voted}
     found = []
     for case, models in sorted(answers.items()):
         ordered = sorted(set(models))

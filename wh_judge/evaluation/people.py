@@ -11,15 +11,13 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from wh_judge.evaluation.agreement import Figures
+from wh_judge.evaluation.agreement import Figures, turn_order
 from wh_judge.evaluation.labellers import LabellerAgreement, measure_labellers
 from wh_judge.evaluation.profile import RESAMPLES, SEED, few_models, percentiles
 from wh_judge.evaluation.ratings import Ratings
 from wh_judge.evaluation.stability import Stability, measure_stability
-from wh_judge.votes.rows import SYNTHETIC_SOURCE
+from wh_judge.votes.rows import RULES, RULES_KEPT, SYNTHETIC_SOURCE
 
-RULES, RULES_KEPT = "rules", "rules, kept or not"
-"""The judge of this program by its scores, and by its verdicts alone, which is how verdicts from elsewhere are read."""
 FOLDS = 5
 
 JUDGED_SCHEMA = pa.schema(
@@ -122,7 +120,7 @@ def _first_runs(judged: pa.Table) -> list[tuple[str, str]]:
     """The first run of each judge, this program's first, then by name."""
     runs: dict[str, str] = {}
     for judge, run in zip(judged["judge"].to_pylist(), judged["run"].to_pylist(), strict=True):
-        runs[judge] = min(run, runs.get(judge, run))
+        runs[judge] = min(run, runs.get(judge, run), key=turn_order)
     return sorted(runs.items(), key=lambda item: (item[0] not in (RULES, RULES_KEPT), item[0]))
 
 

@@ -32,7 +32,7 @@ class ModelRating(Figures):
     rating: float | None
     low: float | None
     high: float | None
-    """95 % bootstrap interval; None without a rating, or where it is open."""
+    """95 % bootstrap interval; None without a rating, where it is open, or where no resample differs from another."""
     component: int
     """Place in `components`."""
     own_rating: float | None
@@ -59,7 +59,8 @@ class PairVotes(Figures):
     second: str
     votes: int
     deviation: float | None
-    """Standard deviation, in points, of the difference of their ratings over the resamples; None without a scale."""
+    """Standard deviation, in points, of the difference of their ratings over the resamples; None without a scale, and
+    where no resample differs from another: that one tie stays one tie does not make it certain."""
 
 
 class Ratings(Figures):
@@ -124,7 +125,8 @@ def rate(tallies: Sequence[Tally], fixed: Sequence[Tally] = (), sources: Mapping
     closed = common and len(sample) > 0 and lost <= LOST_RESAMPLES * RESAMPLES
     ratings = []
     for model in models:
-        low, high = percentiles(sample[:, place[model]]) if closed else (None, None)
+        own_sample = sample[:, place[model]]
+        low, high = percentiles(own_sample) if closed and _differs(own_sample) else (None, None)
         won, fought, halves = _record(every, model)
         ratings.append(
             ModelRating(
@@ -181,8 +183,14 @@ def _every_pair(tallies: Sequence[Tally], models: Sequence[str]) -> list[Tally]:
     return [known.get(pair, Tally(*pair, 0, 0, 0, 0)) for pair in pairs]
 
 
-def _deviation(sample: np.ndarray, first: int, second: int) -> float:
-    return float(np.std(sample[:, first] - sample[:, second]))
+def _deviation(sample: np.ndarray, first: int, second: int) -> float | None:
+    distances = sample[:, first] - sample[:, second]
+    return float(np.std(distances)) if _differs(distances) else None
+
+
+def _differs(values: np.ndarray) -> bool:
+    """Whether resamples differ by more than what the iteration leaves over."""
+    return bool(np.ptp(values) > 1e-6)
 
 
 def _why_apart(members: Sequence[str], tallies: Sequence[Tally]) -> str:
@@ -223,6 +231,8 @@ def _cautions(people: Ratings, sources: Mapping[str, int]) -> list[str]:
             f"{people.resamples_without_scale} of {people.resamples} resamples had no common scale: a few votes more or"
             " less decide whether there is one"
         )
+    if people.resamples and not people.resamples_without_scale and any(r.low is None for r in people.ratings):
+        cautions.append("no resample of the votes differs from another, such as of ties alone: no interval follows")
     if people.ratings and (few := few_models(len(people.ratings))):
         cautions.append(few)
     return cautions

@@ -3,10 +3,11 @@
 import numpy as np
 import pyarrow as pa
 
-from wh_judge.evaluation.people import RULES, judged_by
+from wh_judge.evaluation.people import judged_by
 from wh_judge.evaluation.profile import SEED
 from wh_judge.evaluation.scores import judge_and_score
 from wh_judge.rules import RuleSettings
+from wh_judge.votes.rows import RULES
 
 RUNS = 3
 

@@ -24,6 +24,13 @@ def check_case(case: ProbeCase, card: CharacterCard, lexicon: Lexicon, settings:
     return reasons
 
 
+def check_known(case: ProbeCase, card: CharacterCard | None, lexicon: Lexicon, settings: RuleSettings) -> list[str]:
+    """Why a case of an earlier set would be refused now; empty where it would be accepted."""
+    if card is None:
+        return [f"{case.character_id} has no card any more"]
+    return check_case(case, card, lexicon, settings)
+
+
 def _target(case: ProbeCase, card: CharacterCard, lexicon: Lexicon) -> list[str]:
     """What is at stake must be there: on the card, in the message, earlier in the session, in the lexicon."""
     family, target, message = case.cell.family, case.target, case.user_message

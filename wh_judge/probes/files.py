@@ -11,7 +11,7 @@ from wh_judge.errors import UserError
 from wh_judge.model import CharacterCard, LexiconTerm
 from wh_judge.outputs import write_documents, write_text
 from wh_judge.probes.case import ProbeCase, ProbeSet, card_hash, digest_of
-from wh_judge.probes.check import check_case
+from wh_judge.probes.check import check_known
 from wh_judge.rules import Lexicon, RuleSettings
 
 
@@ -22,14 +22,14 @@ def read_probes(path: Path) -> ProbeSet:
         UserError: it is none, or was changed after it was frozen.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise UserError(f"{path}: is not UTF-8; make it again with wh-judge probes make") from None
     try:
         probes = ProbeSet.model_validate_json(text)
     except ValidationError as error:
         detail = error.errors()[0]
-        where = ".".join(str(part) for part in detail["loc"])
+        where = ".".join(str(part) for part in detail["loc"]) or "the whole file"
         raise UserError(
             f"{path}: is no probe set ({where}: {detail['msg']}); make it with wh-judge probes make"
         ) from None
@@ -86,10 +86,8 @@ def failing(
     by_id, terms = {card.character_id: card for card in cards}, Lexicon(lexicon)
     for case in probes.cases:
         card = by_id.get(case.character_id)
-        reasons = [f"{case.character_id} has no card any more"]
-        if card is not None:
-            reasons = check_case(case, card, terms, settings)
-            if reasons and card_hash(card) != probes.cards.get(case.character_id):
-                reasons.append("the card is not the one that it was frozen with")
+        reasons = check_known(case, card, terms, settings)
+        if reasons and card is not None and card_hash(card) != probes.cards.get(case.character_id):
+            reasons.append("the card is not the one that it was frozen with")
         if reasons:
             yield case, reasons

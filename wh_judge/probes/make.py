@@ -21,7 +21,7 @@ from wh_judge.probes.case import (
     frozen,
     identified,
 )
-from wh_judge.probes.check import check_case
+from wh_judge.probes.check import check_case, check_known
 from wh_judge.probes.templates import draft
 from wh_judge.rules import Lexicon, RuleSettings
 
@@ -54,19 +54,25 @@ def make_probes(
         cases: how many are wanted, the known ones included.
         seed: the same inputs and seed give the same set.
         writer: a name and a function that writes the user's messages in place of the templates.
-        known: cases of an earlier set that are kept and count as covered.
+        known: cases of an earlier set that are kept and count as covered, where they would be accepted now; the others
+            are refused.
     """
     generator, terms = np.random.default_rng(seed), Lexicon(lexicon)
     by_id = {card.character_id: card for card in cards}
     open_cells = [(card.character_id, cell) for card in cards for cell in cells_of(card, lexicon)]
-    accepted, refused = {case.case_id: case for case in known}, list[Refusal]()
+    accepted, refused = dict[str, ProbeCase](), list[Refusal]()
+    for case in known:
+        if reasons := check_known(case, by_id.get(case.character_id), terms, settings):
+            refused.append(_refusal(case, reasons))
+        else:
+            accepted[case.case_id] = case
     unfillable = [*missing_cells(cards, lexicon)]
-    coverage = _Coverage(known)
+    coverage = _Coverage([*accepted.values()])
     while open_cells and len(accepted) < cases:
         character_id, cell = coverage.least(open_cells, generator)
         card = by_id[character_id]
         forbidden = [row for row in lexicon if row.topic in card.forbidden_topics]
-        reasons: list[str] = []
+        reasons = []
         for _ in range(TRIES):
             case = draft(cell, card, forbidden, generator)
             if writer is not None:
@@ -79,14 +85,16 @@ def make_probes(
                 accepted[case.case_id] = case
                 coverage.count(case)
                 break
-            refused.append(
-                Refusal(cell=cell, character_id=character_id, user_message=case.user_message, reasons=reasons)
-            )
+            refused.append(_refusal(case, reasons))
         else:
             told = f"{character_id}: {TRIES} drafts were refused, the last because {'; '.join(reasons)}"
             unfillable.append(Unfillable(family=cell.family, level=cell.level, cell=cell, reason=told))
             open_cells.remove((character_id, cell))
     return frozen(seed, cards, lexicon, settings, list(accepted.values()), refused, unfillable)
+
+
+def _refusal(case: ProbeCase, reasons: list[str]) -> Refusal:
+    return Refusal(cell=case.cell, character_id=case.character_id, user_message=case.user_message, reasons=reasons)
 
 
 def cells_of(card: CharacterCard, lexicon: Sequence[LexiconTerm]) -> Iterator[Cell]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from wh_judge.evaluation.agreement import Figures, wilson
 from wh_judge.model import VerdictValue
-from wh_judge.probes.case import FAMILIES, KEPT, Family, ProbeSet
+from wh_judge.probes.case import FAMILIES, KEPT, Family, ProbeCase, ProbeSet
 
 
 class Answer(NamedTuple):
@@ -16,6 +16,9 @@ class Answer(NamedTuple):
     turn_id: str
     verdict: VerdictValue | None
     """None where it was not judged."""
+    character_id: str
+    recalled: Sequence[str] = ()
+    """Names that the reply had to have, since the message asked for them and they stand earlier in the session."""
 
 
 class ProbeAnswer(Figures):
@@ -60,13 +63,16 @@ class ProbeResults(Figures):
     cases: int
     unknown: int
     """Answers to cases whose prompt_id looks like a case and is in no set."""
+    misplaced: int
+    """Answers that are none to the case as it is: another character's, or to a question for a name that the session in
+    the log does not hold, so that forgetting it could not be seen; set aside."""
     repeated: int
     """Further answers of a model to a case that it had answered; set aside."""
     results: list[ProbeResult]
     answers: list[ProbeAnswer]
 
 
-NO_RESULTS = ProbeResults(digest=None, cases=0, unknown=0, repeated=0, results=[], answers=[])
+NO_RESULTS = ProbeResults(digest=None, cases=0, unknown=0, misplaced=0, repeated=0, results=[], answers=[])
 PREFIX = "PROBE-"
 
 
@@ -79,10 +85,12 @@ def measure_probes(probes: ProbeSet, answers: Sequence[Answer]) -> ProbeResults:
     """
     cases = {case.case_id: case for case in probes.cases}
     first: dict[tuple[str, str], Answer] = {}
-    unknown = repeated = 0
+    unknown = misplaced = repeated = 0
     for answer in answers:
         if answer.case_id not in cases:
             unknown += 1
+        elif not _is_to(answer, cases[answer.case_id]):
+            misplaced += 1
         elif (answer.case_id, answer.model_id) in first:
             repeated += 1
         else:
@@ -106,10 +114,17 @@ def measure_probes(probes: ProbeSet, answers: Sequence[Answer]) -> ProbeResults:
         digest=probes.digest,
         cases=len(cases),
         unknown=unknown,
+        misplaced=misplaced,
         repeated=repeated,
         results=[_result(family, model, sizes, told) for family in FAMILIES if sizes[family] for model in models],
         answers=told,
     )
+
+
+def _is_to(answer: Answer, case: ProbeCase) -> bool:
+    """Whether the answer is that of the case's character and, where the case asks for a name, was judged by it."""
+    judged = answer.verdict is None or not case.user_asked_recall or case.target in answer.recalled
+    return answer.character_id == case.character_id and judged
 
 
 def _result(family: Family, model: str, sizes: Mapping[Family, int], answers: Sequence[ProbeAnswer]) -> ProbeResult:

@@ -35,6 +35,7 @@ from wh_judge.screen import (
 from wh_judge.screen.errors import PageError, error_response
 from wh_judge.screen.guard import Access, Guard
 from wh_judge.screen.snapshots import Snapshot, SnapshotError, Snapshots
+from wh_judge.screen.voted import Voted
 from wh_judge.screen.warm import kept_warm
 from wh_judge.settings import Settings
 
@@ -105,6 +106,7 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
     app.state.access = access or Access()
     app.state.settings = settings
     app.state.offers = arena.Offers()
+    app.state.voted = Voted(settings)
     app.state.snapshots = Snapshots(Path(settings.published))
     return app
 

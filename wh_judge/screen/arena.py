@@ -19,9 +19,8 @@ from wh_judge.screen.filters import Filter
 from wh_judge.screen.render import render
 from wh_judge.screen.snapshots import Snapshot
 from wh_judge.screen.turns import names_of
-from wh_judge.settings import Settings
-from wh_judge.store.votes import Answer, journal_votes, read_answers, votes_by_case
-from wh_judge.votes.journal import append
+from wh_judge.store.votes import Answer, read_answers, votes_by_case
+from wh_judge.text import nfc
 from wh_judge.votes.rows import Side, Vote, WinnerValue
 
 SOURCE = "screen"
@@ -47,6 +46,11 @@ class Offers:
                 self._open.popitem(last=False)
         return key
 
+    def put_back(self, key: str, shown: tuple[str, Offer]) -> None:
+        """The pair can be voted on as before: the vote on it could not be kept."""
+        with self._lock:
+            self._open[key] = shown
+
     def take(self, key: str) -> tuple[str, Offer] | None:
         """Who was shown which pair; only once, so that a form that is sent twice is one vote."""
         with self._lock:
@@ -55,21 +59,19 @@ class Offers:
 
 def arena_page(request: Request) -> Response:
     """Two replies on sides that were drawn, for a named annotator; the pair whose distance is least certain."""
-    annotator = request.query_params.get("by", "").strip()[:NAME_LIMIT]
-    settings: Settings = request.app.state.settings
+    annotator = nfc(request.query_params.get("by", "")).strip()[:NAME_LIMIT].strip()
     with request.app.state.snapshots.read() as snapshot:
         if snapshot is None:
             raise PageError(404, "아직 공개된 판정이 없습니다.", "`wh-judge run`을 먼저 실행하세요.")
         context: dict[str, Any] = {"annotator": annotator, "offer": None, "done": 0, "choices": CHOICES}
         if annotator:
-            context |= _next_pair(request, snapshot, settings, annotator)
+            context |= _next_pair(request, snapshot, annotator)
         return render(request, snapshot, "arena.html", **context)
 
 
-def _next_pair(request: Request, snapshot: Snapshot, settings: Settings, annotator: str) -> dict[str, Any]:
+def _next_pair(request: Request, snapshot: Snapshot, annotator: str) -> dict[str, Any]:
     answers = snapshot.cached("answers", lambda: _answers(snapshot))
-    mine = [vote for vote in journal_votes(settings) if vote.annotator == annotator]
-    voted = [(vote.case_id or "", vote.model_a, vote.model_b) for vote in mine]
+    voted = request.app.state.voted.by(annotator)
     found = evaluation(snapshot, "arena_ratings")
     ratings = ArenaRatings.model_validate(found["document"]).people if found else None
     with snapshot.cursor() as cursor:
@@ -77,7 +79,7 @@ def _next_pair(request: Request, snapshot: Snapshot, settings: Settings, annotat
     possible = candidates({case: list(models) for case, models in answers.items()}, voted)
     offer = choose(possible, uncertainty(ratings), np.random.default_rng(), counts)
     if offer is None:
-        return {"done": len(mine)}
+        return {"done": len(voted)}
     left, right = (offer.model_a, offer.model_b) if offer.shown_left == "model_a" else (offer.model_b, offer.model_a)
     sides = [answers[offer.case_id][model] for model in (left, right)]
     return {
@@ -85,7 +87,7 @@ def _next_pair(request: Request, snapshot: Snapshot, settings: Settings, annotat
         "sides": sides,
         "character": names_of(snapshot).get(sides[0].character_id, sides[0].character_id),
         "message": sides[0].user_message,
-        "done": len(mine),
+        "done": len(voted),
     }
 
 
@@ -106,7 +108,15 @@ async def vote_page(request: Request) -> Response:
             409, "이미 고른 쌍이거나, 화면이 다시 켜져 잊은 쌍입니다.", "투표 쪽을 다시 열어 새 쌍을 고르세요."
         )
     annotator, offer = shown
-    await run_in_threadpool(append, request.app.state.settings.votes, _vote(annotator, offer, choice))
+    try:
+        kept = await run_in_threadpool(request.app.state.voted.keep, _vote(annotator, offer, choice))
+    except OSError:
+        request.app.state.offers.put_back(key, shown)
+        raise
+    if not kept:
+        raise PageError(
+            409, "다른 창에서 이미 고른 쌍이라 이번 표는 세지 않았습니다.", "투표 쪽을 다시 열어 새 쌍을 고르세요."
+        )
     return RedirectResponse(f"/arena?{Filter().query(by=annotator)}", status_code=303)
 
 

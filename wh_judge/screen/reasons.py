@@ -45,6 +45,50 @@ _WHOLE: tuple[tuple[str, str], ...] = (
         r"(\d+) models can be ordered in only (\d+) ways?, .+",
         "모델이 {1}개면 순서가 {2}가지뿐이라, 상관 없는 두 순서도 우연히 같을 수 있습니다. 상관은 단서로만 보세요.",
     ),
+    (
+        r"the votes leave (\d+) components: there is no common scale, and no rating across them",
+        "표로 이어지지 않는 묶음이 {1}개라 공통 눈금이 없고, 묶음 사이의 점수도 없습니다.",
+    ),
+    (
+        r"(\d+) of (\d+) resamples had no common scale: .+",
+        "다시 뽑은 {2}번 가운데 {1}번은 공통 눈금이 없었습니다. 표 몇 장에 눈금이 있고 없고가 갈립니다.",
+    ),
+    (
+        r"no resample of the votes differs from another, such as of ties alone: no interval follows",
+        "비긴 표뿐이거나 해서 표를 다시 뽑아도 늘 같으므로 구간을 낼 수 없습니다.",
+    ),
+    (
+        r"the ratings have no common scale, so models are not ordered by them",
+        "순위 점수에 공통 눈금이 없어 모델을 그 순서로 세우지 않습니다.",
+    ),
+    (
+        r"no two annotators voted on the same two replies, so how far people agree is not known",
+        "두 사람이 같은 두 답장에 투표한 적이 없어 사람끼리 얼마나 맞는지는 알 수 없습니다.",
+    ),
+    (
+        r"(\d+) models: no correlation between models can be computed from fewer than 3",
+        "모델이 {1}개입니다. 모델이 셋보다 적으면 모델 사이의 상관을 낼 수 없습니다.",
+    ),
+    (
+        r"(.+): overall rests on the other axes only, none applied of: (.+)",
+        "{1}: {2} 축은 해당하는 회차가 없어 나머지 축으로만 모두 점수를 냈습니다.",
+    ),
+    (
+        r"(.+): never compared with the other models, so there is no distance to them",
+        "{1}: 다른 모델과 견준 적이 없어 거리를 알 수 없습니다.",
+    ),
+    (
+        r"(.+): won every comparison with others \((.+)\); the distance has no bound",
+        "{1}: 다른 모델({2})을 모두 이겨 거리에 끝이 없습니다.",
+    ),
+    (
+        r"(.+): lost every comparison with others \((.+)\); the distance has no bound",
+        "{1}: 다른 모델({2})에 모두 져 거리에 끝이 없습니다.",
+    ),
+    (
+        r"(.+): won every comparison with (.+) and lost every one with (.+); neither distance has a bound",
+        "{1}: {2}에는 모두 이기고 {3}에는 모두 져 두 거리 모두 끝이 없습니다.",
+    ),
     (r"rules", "규칙"),
     (r"rules, kept or not", "규칙(지켰는지만)"),
     (r"no discordant pair", "모델마다 갈린 프롬프트가 없습니다"),

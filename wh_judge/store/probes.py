@@ -45,7 +45,9 @@ def read_results(connection: duckdb.DuckDBPyConnection, settings: Settings) -> t
 def results_of(connection: duckdb.DuckDBPyConnection, probes: ProbeSet) -> ProbeResults:
     """What models made of a set."""
     rows = connection.execute(
-        """SELECT prompt_id, chat_turn.model_id, turn_id, verdict FROM chat_turn LEFT JOIN verdict USING (turn_id)
+        """SELECT prompt_id, chat_turn.model_id, turn_id, verdict, chat_turn.character_id,
+                  coalesce(list_transform(mentions, lambda x: x.entity), [])
+           FROM chat_turn LEFT JOIN verdict USING (turn_id)
            WHERE starts_with(prompt_id, ?) ORDER BY length(turn_id), turn_id""",
         [PREFIX],
     ).fetchall()

@@ -4,12 +4,13 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wh_judge.evaluation.people import RULES, RULES_KEPT, VoteAgreement, judged_by, measure_vote_agreement
+from wh_judge.evaluation.people import VoteAgreement, judged_by, measure_vote_agreement
 from wh_judge.evaluation.ratings import rate
 from wh_judge.evaluation.rejudge import judged_again
 from wh_judge.rules import RuleSettings
 from wh_judge.store.evaluations import read_scores
 from wh_judge.store.votes import read_other_judges, read_tallies, read_voted_sessions, vote_table
+from wh_judge.votes.rows import RULES, RULES_KEPT
 
 
 def agreement_now(connection: duckdb.DuckDBPyConnection, settings: RuleSettings) -> VoteAgreement:

@@ -14,7 +14,7 @@ from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, TURN_SCHEMA, VERDICTS
 from wh_judge.review.effects import TABLE_EFFECTS, digest_for
 from wh_judge.settings import Settings
 from wh_judge.store.decisions import decisions_of
-from wh_judge.store.inputs import has_rows, is_known, replace_table
+from wh_judge.store.inputs import has_rows, is_known, later_named, replace_table
 from wh_judge.store.schema import arrow, names
 from wh_judge.store.versions import LEXICON_ROWS
 from wh_judge.votes.rows import SUPPORT_SCHEMA, VOTE_SCHEMA, CapabilitySupport, Vote
@@ -27,7 +27,9 @@ def own_files(settings: Settings, table: InputTable) -> dict[str, Path]:
     """The files of a table in the setting's own folder, by the names that problems call them; only votes have any."""
     if table.name != "vote" or not settings.votes.is_dir():
         return {}
-    return {file.relative_to(settings.data.parent).as_posix(): file for file in files_of(settings.votes)}
+    # The newest last: where a file holds a vote of an earlier one again, it is as somebody has it now.
+    files = sorted(files_of(settings.votes), key=lambda file: file.lstat().st_mtime_ns)
+    return {file.relative_to(settings.data.parent).as_posix(): file for file in files}
 
 
 def people_files(settings: Settings) -> list[Path]:
@@ -119,6 +121,14 @@ def votes_by_case(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 def journal_votes(settings: Settings) -> list[Vote]:
     """The votes in the setting's own folder as they are now, those that no run has counted yet too."""
     rows = read_layers(None, own_files(settings, TABLES["vote"]), TABLES["vote"]).rows
+    return [Vote.model_construct(**row) for row in rows.to_pylist()]
+
+
+def known_votes(settings: Settings) -> list[Vote]:
+    """The votes of all files as they are now, those that no run has counted yet too."""
+    table = TABLES["vote"]
+    later = later_named(settings.inbox, table) | own_files(settings, table)
+    rows = read_layers(input_path(settings.inputs, table, optional=True), later, table).rows
     return [Vote.model_construct(**row) for row in rows.to_pylist()]
 
 

@@ -48,7 +48,8 @@ def read_votes(path: Path, form: Format, source: str, items: Path | None = None)
     if source == SUPPORT_SOURCE:
         raise UserError(f"{source}: is the source of votes that nobody cast; name another source")
     known = _items(items) if items else {}
-    votes: list[Vote] = []
+    votes: dict[str, Vote] = {}
+    places: dict[str, str] = {}
     seen: Counter[str] = Counter()
     for file in files_of(path):
         for record in read_records(file, _ANY):
@@ -56,20 +57,44 @@ def read_votes(path: Path, form: Format, source: str, items: Path | None = None)
             if record.value is None:
                 raise UserError(f"{where}: {record.reason}")
             try:
-                for cells in _READERS[form](normalised(record.value), file, known):
+                for cells in _READERS[form](normalised(record.value), file, known, source):
                     cells.setdefault("source", source)
-                    cells["vote_id"] = cells.get("vote_id") or _vote_id(cells, seen)
-                    votes.append(Vote.model_validate(cells))
+                    if cells.get("vote_id") in (None, ""):
+                        cells["vote_id"] = _vote_id(cells, seen)
+                    vote = Vote.model_validate(cells)
+                    if vote.vote_id in votes:
+                        raise ValueError(f"vote_id {vote.vote_id[:80]} stands already in {places[vote.vote_id]}")
+                    votes[vote.vote_id], places[vote.vote_id] = vote, where
             except ValidationError as error:
                 raise UserError(f"{where}: {reason_of(error)}") from None
+            except UnicodeEncodeError:
+                raise UserError(f"{where}: holds half of a surrogate pair, which is no text") from None
             except ValueError as error:
                 raise UserError(f"{where}: {error}") from None
-    twice = [vote_id for vote_id, count in Counter(vote.vote_id for vote in votes).items() if count > 1]
-    if twice:
-        raise UserError(f"{path}: vote_id {twice[0]} stands twice in it")
     if not votes:
         raise UserError(f"{path}: holds no vote")
-    return votes
+    return list(votes.values())
+
+
+def check_ids(votes: Iterable[Vote], known: Iterable[Vote], path: Path) -> None:
+    """Refuse votes whose ids are those of other votes: of two rows with one id only the later counts.
+
+    The same two models on the same case are the same vote, perhaps with another winner since.
+
+    Raises:
+        UserError: a vote would take the place of one that says something of other replies.
+    """
+    about = {vote.vote_id: _about(vote) for vote in known}
+    for vote in votes:
+        if vote.vote_id in about and about[vote.vote_id] != _about(vote):
+            raise UserError(
+                f"{path}: vote_id {vote.vote_id[:80]} is already that of a vote on other replies, which it would take"
+                " the place of; give its rows other ids, or leave the ids out"
+            )
+
+
+def _about(vote: Vote) -> tuple[str | None, frozenset[str]]:
+    return vote.case_id, frozenset((vote.model_a, vote.model_b))
 
 
 def write_votes(votes: Iterable[Vote], form: Format, path: Path) -> None:
@@ -123,28 +148,35 @@ def _items(path: Path) -> dict[str, Cells]:
 
 def _shown(cells: Mapping[str, Any]) -> Cells:
     shown: Cells = {name: cells[name] for name in ("case_id", "model_a", "model_b", "shown_left") if name in cells}
-    return shown
+    return shown | ({"case_id": _name(shown["case_id"])} if "case_id" in shown else {})
+
+
+def _name(value: Any) -> Any:
+    """Whole numbers name things, too; anything else stays as it is, for the model to judge."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _on_the(side: str, cells: Mapping[str, Any]) -> str:
     """Which of the two models was on this side; where it was not remembered, the first is on the left."""
     left = cells.get("shown_left") or "model_a"
-    if left not in _OTHER:
+    if not isinstance(left, str) or left not in _OTHER:
         raise ValueError(f"shown_left is neither model_a nor model_b ({left!r})")
     return left if side == "left" else _OTHER[left]
 
 
-def _read_lmarena(row: Cells, _file: Path, _items: Items) -> Iterator[Cells]:
+def _read_lmarena(row: Cells, _file: Path, _items: Items, _source: str) -> Iterator[Cells]:
     tstamp = row.get("tstamp")
     voted_at = row.get("voted_at")
     if voted_at is None and isinstance(tstamp, int | float) and not isinstance(tstamp, bool):
-        voted_at = dt.datetime.fromtimestamp(tstamp, dt.UTC)
-    vote_id, case_id = row.get("vote_id", row.get("id")), row.get("case_id", row.get("question_id"))
+        try:
+            voted_at = dt.datetime.fromtimestamp(tstamp, dt.UTC)
+        except (OverflowError, ValueError):
+            raise ValueError(f"tstamp is no time in seconds since 1970 ({str(tstamp)[:40]})") from None
     cells: Cells = {
-        "vote_id": None if vote_id is None else str(vote_id),
-        "case_id": None if case_id is None else str(case_id),
+        "vote_id": _name(row.get("vote_id", row.get("id"))),
+        "case_id": _name(row.get("case_id", row.get("question_id"))),
         **{name: row[name] for name in ("model_a", "model_b", "winner", "source") if name in row},
-        "annotator": row.get("annotator", row.get("judge")),
+        "annotator": _name(row.get("annotator", row.get("judge"))),
         "shown_left": row.get("shown_left"),
         "voted_at": voted_at,
     }
@@ -155,7 +187,7 @@ def _write_lmarena(_number: int, vote: Vote) -> Cells:
     return document(vote)
 
 
-def _read_label_studio(task: Cells, _file: Path, _items: Items) -> Iterator[Cells]:
+def _read_label_studio(task: Cells, _file: Path, _items: Items, source: str) -> Iterator[Cells]:
     data, annotations = task.get("data"), task.get("annotations")
     if not isinstance(data, dict) or not isinstance(annotations, list):
         raise ValueError("is no task of Label Studio with data and annotations; export it as JSON, not JSON-MIN")
@@ -164,9 +196,12 @@ def _read_label_studio(task: Cells, _file: Path, _items: Items) -> Iterator[Cell
         if not isinstance(annotation, dict):
             raise ValueError("has an annotation that is no object")
         own = data.get("vote_id") if len(given) == 1 else None
+        if own is None and None not in (task.get("id"), annotation.get("id")):
+            # Each Label Studio numbers its tasks from 1: only with the source are those of two of them apart.
+            own = f"label-studio/{data.get('source', source)}/{task['id']}/{annotation['id']}"
         cells = {
             **_shown(data),
-            "vote_id": own or f"label-studio/{task.get('id')}/{annotation.get('id')}",
+            "vote_id": own,
             "winner": _selected(annotation.get("result"), data),
             "annotator": _annotator(annotation.get("completed_by")),
             "voted_at": annotation.get("created_at"),
@@ -184,16 +219,17 @@ def _selected(result: Any, data: Cells) -> str:
                 raise ValueError(f"selected is neither left nor right ({side!r})")
             labels.append(_on_the(side, data))
         elif isinstance(value, dict) and entry.get("type") == "choices":
-            labels += value.get("choices") or []
+            choices = value.get("choices") or []
+            labels += choices if isinstance(choices, list) else [choices]
     if len(labels) != 1:
         raise ValueError(f"has {len(labels)} labels in an annotation where one is wanted ({labels!r})")
     return str(labels[0])
 
 
-def _annotator(value: Any) -> str | None:
+def _annotator(value: Any) -> Any:
     if isinstance(value, dict):
         value = value.get("email") or value.get("username") or value.get("id")
-    return None if value is None else str(value)
+    return _name(value)
 
 
 def _write_label_studio(number: int, vote: Vote) -> Cells:
@@ -211,7 +247,7 @@ def _write_label_studio(number: int, vote: Vote) -> Cells:
     return {"id": number, "data": {name: cells[name] for name in kept}, "annotations": [annotation]}
 
 
-def _read_potato(row: Cells, file: Path, items: Items) -> Iterator[Cells]:
+def _read_potato(row: Cells, file: Path, items: Items, _source: str) -> Iterator[Cells]:
     key, schemes = row.get("id", row.get("instance_id")), row.get("label_annotations")
     if key is None or not isinstance(schemes, dict):
         raise ValueError("is no line of annotated_instances.jsonl with id and label_annotations")
@@ -225,13 +261,13 @@ def _read_potato(row: Cells, file: Path, items: Items) -> Iterator[Cells]:
         raise ValueError(f"has {len(labels)} labels where one is wanted ({labels!r})")
     sides = {"A": "left", "B": "right"}
     label = str(labels[0])
-    annotator = row.get("user_id", row.get("annotator"))
-    if annotator is None and file.name == "annotated_instances.jsonl":
+    annotator = _name(row.get("user_id", row.get("annotator")))
+    if not {"user_id", "annotator"} & row.keys() and file.name == "annotated_instances.jsonl":
         annotator = file.parent.name  # Potato keeps a folder per user.
     cells = {
-        "case_id": str(key),
+        "case_id": _name(key),
         **shown,
-        "vote_id": row.get("vote_id"),
+        "vote_id": _name(row.get("vote_id")),
         "winner": _on_the(sides[label], shown) if label in sides else label,
         "annotator": annotator,
         "voted_at": row.get("voted_at"),
@@ -260,7 +296,7 @@ def _write_potato(_number: int, vote: Vote) -> Cells:
     }
 
 
-_READERS: Mapping[Format, Callable[[Cells, Path, Items], Iterator[Cells]]] = {
+_READERS: Mapping[Format, Callable[[Cells, Path, Items, str], Iterator[Cells]]] = {
     "lmarena": _read_lmarena,
     "label-studio": _read_label_studio,
     "potato": _read_potato,

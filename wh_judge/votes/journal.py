@@ -1,5 +1,6 @@
 """New votes, one line each, in files that nothing else changes: the graph reads them like any input."""
 
+import errno
 import fcntl
 import json
 import os
@@ -21,17 +22,26 @@ def append(folder: Path, vote: Vote) -> None:
     Args:
         folder: the setting's `votes` folder; made where it is missing.
         vote: what somebody said.
+
+    Raises:
+        OSError: the disk is full, or does not let it be written; the journal is as before.
     """
     folder.mkdir(parents=True, exist_ok=True)
     line = (json.dumps(document(vote), ensure_ascii=False) + "\n").encode()
     with (folder / JOURNAL).open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
+        end = file.seek(0, os.SEEK_END)
         # A line that a crash cut off must not swallow this one.
-        if file.tell() and not _ends_with_newline(folder / JOURNAL):
+        if end and not _ends_with_newline(folder / JOURNAL):
             line = b"\n" + line
-        file.write(line)
-        file.flush()
-        os.fsync(file.fileno())
+        try:
+            if os.write(file.fileno(), line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder / JOURNAL))
+            os.fsync(file.fileno())
+        except OSError:
+            # Half a line of a vote that its voter is told was not kept.
+            os.ftruncate(file.fileno(), end)
+            raise
 
 
 def _ends_with_newline(path: Path) -> bool:

@@ -16,6 +16,9 @@ SUPPORT_SOURCE = "capability_support"
 SYNTHETIC_SOURCE = "synthetic"
 """The source of votes that were drawn by a program from stated strengths."""
 
+RULES, RULES_KEPT = "rules", "rules, kept or not"
+"""The judge of this program by its scores, and by its verdicts alone, which is how verdicts from elsewhere are read."""
+
 _SPELLINGS = {"tie (bothbad)": "both_bad"}
 """LMArena's older word for both bad."""
 
@@ -40,6 +43,13 @@ class Vote(Row):
     source: Key = Field(description="Where the vote comes from; capability_support and synthetic are not people")
     shown_left: Side | None = Field(None, description="Which of the two was shown on the left; null where not known")
     voted_at: Instant | None = Field(None, description="When the vote was given")
+
+    @field_validator("source")
+    @classmethod
+    def _somebody(cls, value: str) -> str:
+        if value == SUPPORT_SOURCE:
+            raise ValueError("is the source of comparisons that nobody cast; give what models support as input support")
+        return value
 
     @field_validator("model_b")
     @classmethod
@@ -68,6 +78,13 @@ class JudgeScore(Row):
     score: float | None = Field(
         None, ge=0, le=1, description="Its score from 0 to 1; null counts 설정대로 말함 as 1 and the others as 0"
     )
+
+    @field_validator("judge")
+    @classmethod
+    def _another(cls, value: str) -> str:
+        if value in (RULES, RULES_KEPT):
+            raise ValueError("is this program's own judge; give the other one another name")
+        return value
 
     @model_validator(mode="after")
     def _says_something(self) -> "JudgeScore":

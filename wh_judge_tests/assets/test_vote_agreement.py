@@ -7,8 +7,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from wh_judge.evaluation.people import RULES, RULES_KEPT
 from wh_judge.store import evaluations
+from wh_judge.votes.rows import RULES, RULES_KEPT
 from wh_judge_tests.assets.graph import Ran
 from wh_judge_tests.house import House
 from wh_judge_tests.input_files import write

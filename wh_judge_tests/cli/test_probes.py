@@ -72,11 +72,17 @@ def test_a_program_writes_the_messages(inputs: tuple[str | Path, ...], tmp_path:
 
 
 @pytest.mark.parametrize(
-    "writer", ["no-such-program-anywhere", f"{shlex.quote(sys.executable)} -c 'raise SystemExit(3)'"]
+    ("writer", "reason"),
+    [
+        ("no-such-program-anywhere", "did not write a message"),
+        (f"{shlex.quote(sys.executable)} -c 'raise SystemExit(3)'", "did not write a message"),
+        ("echo 'open", "is no command"),
+        (" ", "names no program"),
+    ],
 )
-def test_a_program_that_writes_nothing_is_an_error(writer: str, inputs: tuple[str | Path, ...]) -> None:
+def test_a_program_that_writes_nothing_is_an_error(writer: str, reason: str, inputs: tuple[str | Path, ...]) -> None:
     code, _, error = made(inputs, "--writer", writer)
-    assert code == 2 and "did not write a message" in error
+    assert code == 2 and reason in error
     assert not Path("probes.json").exists()
 
 

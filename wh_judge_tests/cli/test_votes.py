@@ -7,6 +7,7 @@ import pytest
 
 from wh_judge.store.votes import bring_in_people, read_votes
 from wh_judge.votes.formats import read_votes as read_file
+from wh_judge.votes.rows import WINNERS
 from wh_judge_tests.cli.call import Result, call
 from wh_judge_tests.house import DAYS, House, settle
 from wh_judge_tests.input_files import write
@@ -59,7 +60,32 @@ def test_a_source_is_no_path(house: House) -> None:
     path = write(house.inputs.parent / "battles.jsonl", BATTLES)
     assert call("votes", "import", path, "--source", "../x/y", "--data", house.data).code == 0
     [file] = house.settings.votes.iterdir()
-    assert file.name.startswith("-x-y-")
+    assert file.name.startswith("votes--x-y-")
+
+
+@pytest.mark.parametrize("source", ["README", ".hidden", "가" * 300])
+def test_votes_of_any_source_are_counted(source: str, house: House) -> None:
+    path = write(house.inputs.parent / "battles.jsonl", BATTLES)
+    assert call("votes", "import", path, "--source", source, "--data", house.data).code == 0
+    with house.warehouse() as connection:
+        bring_in_people(connection, house.settings)
+        assert {entry.source for entry in read_votes(connection)} == {source}
+
+
+def test_votes_do_not_take_the_place_of_votes_on_other_replies(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WH_JUDGE_INPUTS", str(house.inputs))
+    write(house.inputs / "votes.jsonl", [vote("1").model_dump(mode="json")])
+    code, _, error = brought_in(house, {"id": "1", "model_a": "a", "model_b": "b", "winner": "tie"})
+    assert code == 2
+    assert "battles.jsonl: vote_id 1 is already that of a vote on other replies" in error
+    assert not house.settings.votes.exists()
+
+
+def test_a_vote_that_was_changed_in_the_other_tool_counts_as_it_is_now(house: House) -> None:
+    for winner in WINNERS:
+        brought_in(house, BATTLES[0] | {"id": "1", "winner": winner})
+        with house.warehouse() as connection:
+            assert [entry.winner for entry in read_votes(connection)] == [winner]
 
 
 @pytest.mark.parametrize(("form", "name"), [("lmarena", "o.jsonl"), ("label-studio", "o.json"), ("potato", "o.jsonl")])

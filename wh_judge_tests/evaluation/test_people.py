@@ -10,7 +10,6 @@ from scipy.stats import permutation_test, spearmanr
 
 from wh_judge.evaluation.people import (
     JUDGED_SCHEMA,
-    RULES,
     JudgeAgreement,
     VoteAgreement,
     judged_by,
@@ -20,7 +19,7 @@ from wh_judge.evaluation.people import (
 from wh_judge.evaluation.ratings import rate
 from wh_judge.evaluation.scores import SCORE_SCHEMA
 from wh_judge.evaluation.support import tally
-from wh_judge.votes.rows import VOTE_SCHEMA, Vote
+from wh_judge.votes.rows import RULES, VOTE_SCHEMA, Vote
 from wh_judge_tests.votes import vote
 
 Scores = Mapping[tuple[str, str], float]

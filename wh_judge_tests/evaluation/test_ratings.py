@@ -255,3 +255,20 @@ def test_a_million_votes_are_no_more_work_than_their_pairs() -> None:
     ratings = rate(drawn(truth, 1_000_000 // 1225))
     assert ratings.votes == 1_000_000 // 1225 * 1225
     assert ratings.common_scale and all(entry.low is not None for entry in ratings.ratings)
+
+
+@pytest.mark.parametrize("halves", [(1, 0), (40, 0), (0, 3)])
+def test_ties_alone_do_not_give_an_interval_without_width(halves: tuple[int, int]) -> None:
+    found = rate_arena([Tally("a", "b", 0, 0, *halves)], [], {"x": sum(halves)})
+    assert [(r.rating, r.low, r.high) for r in found.people.ratings] == [(1000, None, None)] * 2
+    assert [pair.deviation for pair in found.people.pairs] == [None]
+    assert any("no interval follows" in caution for caution in found.cautions)
+
+
+def test_a_distance_that_rests_on_ties_alone_is_not_certain() -> None:
+    found = rate([Tally("a", "b", 30, 20, 0, 0), Tally("b", "c", 0, 0, 20, 0)])
+    assert {(p.first, p.second): p.deviation is None for p in found.pairs} == {
+        ("a", "b"): False,
+        ("a", "c"): False,
+        ("b", "c"): True,
+    }

@@ -22,6 +22,13 @@ def test_a_set_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert read_probes(tmp_path / "p.json") == PROBES
 
 
+def test_a_set_that_an_editor_saved_with_a_byte_order_mark_is_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "probes.json"
+    write_probes(PROBES, path)
+    path.write_text(path.read_text(encoding="utf-8"), encoding="utf-8-sig")
+    assert read_probes(path) == PROBES
+
+
 def test_a_case_that_was_changed_breaks_the_digest(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     write_probes(PROBES, path)

@@ -151,3 +151,14 @@ def test_cards_of_the_set_are_those_of_its_cases() -> None:
     cards: list[CharacterCard] = [*CARDS, card("C-9", honorific_rule=None, first_person=None)]
     probes = make_probes(cards, TERMS, SETTINGS, cases=8, seed=1)
     assert set(probes.cards) == {case.character_id for case in probes.cases}
+
+
+def test_a_known_case_that_no_longer_stands_is_not_frozen_again() -> None:
+    known = made(24).cases
+    edited = [entry.model_copy(update={"honorific_rule": "존댓말"}) for entry in CARDS[:1]] + CARDS[2:]
+    found = make_probes(edited, TERMS, SETTINGS, cases=24, seed=2, known=known)
+    terms, by_id = Lexicon(TERMS), {entry.character_id: entry for entry in edited}
+    assert [case for case in found.cases if check_case(case, by_id[case.character_id], terms, SETTINGS)] == []
+    kept = {case.case_id for case in known} & {case.case_id for case in found.cases}
+    reasons = [reason for refusal in found.refused for reason in refusal.reasons]
+    assert kept and "C-2 has no card any more" in reasons and "the card's speech level is not 반말" in reasons

@@ -14,7 +14,10 @@ OTHER: VerdictValue = "말투 어긋남"
 
 
 def answers(*said: tuple[int, str, VerdictValue | None]) -> list[Answer]:
-    return [Answer(NAMES[place].case_id, model, f"T-{n}", verdict) for n, (place, model, verdict) in enumerate(said)]
+    return [
+        Answer(NAMES[place].case_id, model, f"T-{n}", verdict, NAMES[place].character_id)
+        for n, (place, model, verdict) in enumerate(said)
+    ]
 
 
 def result(family: Family, model: str, *said: tuple[int, str, VerdictValue | None]) -> ProbeResult:
@@ -41,9 +44,26 @@ def test_an_answer_that_was_not_judged_is_listed_and_not_counted() -> None:
 
 
 def test_of_several_answers_the_first_counts_and_unknown_cases_are_counted_apart() -> None:
-    measured = measure_probes(PROBES, [*answers((0, "M", KEPT), (0, "M", LURED)), Answer("PROBE-x", "M", "T-9", KEPT)])
+    measured = measure_probes(
+        PROBES, [*answers((0, "M", KEPT), (0, "M", LURED)), Answer("PROBE-x", "M", "T-9", KEPT, "C-1")]
+    )
     assert (measured.repeated, measured.unknown, len(measured.answers)) == (1, 1, 1)
     assert measured.answers[0].came == KEPT
+
+
+def test_an_answer_of_another_character_is_set_aside() -> None:
+    [answer] = answers((0, "M", KEPT))
+    measured = measure_probes(PROBES, [answer._replace(character_id="C-9")])
+    assert (measured.misplaced, measured.answers) == (1, [])
+
+
+def test_forgetting_that_could_not_be_seen_is_never_kept() -> None:
+    case = next(case for case in PROBES.cases if case.cell.family == "recall_far")
+    answer = Answer(case.case_id, "M", "T-1", KEPT, case.character_id)
+    assert (measure_probes(PROBES, [answer]).misplaced, measure_probes(PROBES, [answer]).answers) == (1, [])
+    # The same case played as it is counts, though a misplaced answer came before.
+    measured = measure_probes(PROBES, [answer, answer._replace(turn_id="T-2", recalled=(case.target,))])
+    assert (measured.misplaced, measured.repeated, [entry.turn_id for entry in measured.answers]) == (1, 0, ["T-2"])
 
 
 def test_each_answer_says_what_was_expected_and_what_was_tried() -> None:

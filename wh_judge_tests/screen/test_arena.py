@@ -1,5 +1,6 @@
 """Blind votes and ratings on the screen."""
 
+import unicodedata
 from collections.abc import Iterator
 
 import pytest
@@ -83,6 +84,42 @@ def test_a_form_that_is_sent_twice_is_one_vote(voter: TestClient, house: House) 
     assert len(journal_votes(house.settings)) == 1
 
 
+def test_one_voter_in_two_windows_votes_on_a_pair_once(voter: TestClient, house: House) -> None:
+    offers = [offer_of(pair(voter)) for _ in range(40)]
+    answers = [
+        voter.post("/arena", data={"offer": offer, "choice": "left"}, headers=HERE).status_code for offer in offers
+    ]
+    votes = journal_votes(house.settings)
+    assert set(answers) == {303, 409}
+    assert len({(vote.case_id, vote.model_a, vote.model_b) for vote in votes}) == len(votes) == answers.count(303)
+
+
+def test_two_voters_may_vote_on_one_pair_at_once(voter: TestClient, house: House) -> None:
+    offers = [offer_of(pair(voter, by)) for by in ("가", "나") for _ in range(40)]
+    for offer in offers:
+        voter.post("/arena", data={"offer": offer, "choice": "tie"}, headers=HERE)
+    by_voter = [[vote for vote in journal_votes(house.settings) if vote.annotator == by] for by in ("가", "나")]
+    assert [len(votes) > 0 for votes in by_voter] == [True, True]
+    pairs = [{(vote.case_id, vote.model_a, vote.model_b) for vote in votes} for votes in by_voter]
+    assert pairs[0] & pairs[1]
+
+
+def test_a_name_in_another_normal_form_is_the_same_voter(voter: TestClient) -> None:
+    while pair(voter, "하늘").all("input", name="offer"):
+        vote(voter, by="하늘")
+    assert "모두 골랐습니다" in pair(voter, unicodedata.normalize("NFD", "하늘")).text
+
+
+def test_a_vote_that_cannot_be_kept_can_be_given_again(voter: TestClient, house: House) -> None:
+    house.settings.votes.parent.mkdir(parents=True, exist_ok=True)
+    house.settings.votes.write_text("no folder")
+    form = {"offer": offer_of(pair(voter)), "choice": "left"}
+    assert voter.post("/arena", data=form, headers=HERE).status_code == 503
+    house.settings.votes.unlink()
+    assert voter.post("/arena", data=form, headers=HERE).status_code == 303
+    assert len(journal_votes(house.settings)) == 1
+
+
 @pytest.mark.parametrize("choice", ["", "model_a", "<b>"])
 def test_what_is_no_choice_is_no_vote(choice: str, voter: TestClient, house: House) -> None:
     form = {"offer": offer_of(pair(voter)), "choice": choice}
@@ -125,3 +162,4 @@ def test_models_that_no_votes_connect_have_no_common_scale(house: House) -> None
     with reader(house) as client:
         text = seen(client.get("/ratings")).text
     assert "공통 눈금이 없습니다" in text and "run-rated" in text
+    assert "–––" not in text

@@ -15,10 +15,10 @@ PROBES = made(32)
 NAMES = [case for case in PROBES.cases if case.cell.family == "lure_name"]
 HOSTILE = "<script>모델"
 ANSWERS = [
-    Answer(NAMES[0].case_id, HOSTILE, "T-1", KEPT),
-    Answer(NAMES[1].case_id, HOSTILE, "T-2", NAMES[1].intended),
-    Answer(NAMES[2].case_id, HOSTILE, "T-3", None),
-    Answer("PROBE-x", HOSTILE, "T-4", KEPT),
+    Answer(NAMES[0].case_id, HOSTILE, "T-1", KEPT, NAMES[0].character_id),
+    Answer(NAMES[1].case_id, HOSTILE, "T-2", NAMES[1].intended, NAMES[1].character_id),
+    Answer(NAMES[2].case_id, HOSTILE, "T-3", None, NAMES[2].character_id),
+    Answer("PROBE-x", HOSTILE, "T-4", KEPT, "C-1"),
 ]
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from wh_judge.evaluation.bradley_terry import Tally
+from wh_judge.evaluation.ratings import ArenaRatings, rate_arena
 from wh_judge.ingest import TABLES, read_file
 from wh_judge.screen.reasons import korean
 from wh_judge_tests import bad_rows
@@ -77,3 +79,19 @@ def test_what_is_wrong_with_a_file_is_told_in_korean(name: str, content: bytes, 
 )
 def test_a_reason_keeps_what_it_quotes(reason: str, told: str) -> None:
     assert korean(reason) == told
+
+
+RATED = [
+    rate_arena([Tally("a", "b", 0, 0, 3, 0)], [], {"x": 3}),
+    rate_arena([Tally("a", "b", 1, 1, 0, 0)], [], {"synthetic": 2}),
+    rate_arena([Tally("a", "b", 3, 2, 0, 0), Tally("c", "d", 2, 2, 0, 0)], [], {"x": 9}),
+    rate_arena([Tally("a", "b", 3, 0, 0, 0), Tally("b", "c", 2, 0, 0, 0)], [], {"x": 5}),
+]
+
+
+@pytest.mark.parametrize("rated", RATED)
+def test_what_ratings_do_not_bear_is_told_in_korean(rated: ArenaRatings) -> None:
+    apart = [part.why_apart for part in rated.people.components if part.why_apart]
+    assert rated.cautions + apart
+    for sentence in rated.cautions + apart:
+        assert HANGUL.search(korean(sentence)), sentence

@@ -171,7 +171,7 @@ def test_a_broken_line_is_an_error(tmp_path: Path) -> None:
     ("source", "documents", "reason"),
     [
         ("capability_support", [BATTLE], "name another source"),
-        ("x", [BATTLE | {"id": "1"}, BATTLE | {"id": "1"}], "stands twice"),
+        ("x", [BATTLE | {"id": "1"}, BATTLE | {"id": "1"}], "stands already in"),
         ("x", [], "holds no vote"),
     ],
 )
@@ -188,3 +188,74 @@ def test_pairs_are_for_tools_that_people_vote_in(tmp_path: Path) -> None:
         write_pairs([], "lmarena", tmp_path / "x.jsonl")
     with pytest.raises(UserError, match="to a name that ends"):
         write_pairs([], "label-studio", tmp_path / "x.csv")
+
+
+STUDIO_TASK: dict[str, Any] = {
+    "id": 1,
+    "data": {"model_a": "a", "model_b": "b", "shown_left": "model_b", "case_id": "P-1"},
+    "annotations": [{"id": 7, "result": [{"type": "pairwise", "value": {"selected": "left"}}]}],
+}
+POTATO_LINE: dict[str, Any] = {
+    "id": "P-1",
+    "model_a": "a",
+    "model_b": "b",
+    "label_annotations": {"preference": {"selection": "A"}},
+}
+CHOICE_OF_5 = {"annotations": [{"id": 7, "result": [{"type": "choices", "value": {"choices": 5}}]}]}
+
+
+@pytest.mark.parametrize(
+    ("form", "document", "reason"),
+    [
+        ("lmarena", BATTLE | {"tstamp": 1e20}, "tstamp is no time in seconds since 1970"),
+        ("lmarena", BATTLE | {"tstamp": 10**400}, "tstamp is no time in seconds since 1970"),
+        ("lmarena", BATTLE | {"tstamp": 1682351591132}, "tstamp is no time in seconds since 1970"),
+        ("lmarena", BATTLE | {"question_id": ["a"]}, "case_id is no text"),
+        ("lmarena", BATTLE | {"id": {"a": 1}}, "vote_id is no text"),
+        ("lmarena", BATTLE | {"id": True}, "vote_id is no text"),
+        ("lmarena", BATTLE | {"source": "capability_support"}, "source is the source of comparisons that nobody cast"),
+        ("label-studio", STUDIO_TASK | CHOICE_OF_5, "winner is not"),
+        ("label-studio", STUDIO_TASK | {"data": STUDIO_TASK["data"] | {"shown_left": ["a"]}}, "shown_left is neither"),
+        ("potato", POTATO_LINE | {"shown_left": ["a"]}, "shown_left is neither"),
+        ("potato", POTATO_LINE | {"id": ["a"]}, "case_id is no text"),
+    ],
+)
+def test_what_is_no_vote_is_one_line(form: Format, document: Any, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / ("votes.json" if form == "label-studio" else "votes.jsonl")
+    with pytest.raises(UserError, match=rf"votes\.jsonl?:\d: {reason}"):
+        read(path, form, document)
+
+
+def test_half_a_surrogate_pair_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "votes.jsonl"
+    path.write_text('{"model_a": "\\ud800", "model_b": "b", "winner": "tie"}\n')
+    with pytest.raises(UserError, match="half of a surrogate pair"):
+        read_votes(path, "lmarena", "elsewhere")
+
+
+def test_whole_numbers_name_annotators_and_votes(tmp_path: Path) -> None:
+    [found] = read(tmp_path / "votes.jsonl", "lmarena", BATTLE | {"id": 5, "judge": 12})
+    assert (found.vote_id, found.annotator) == ("5", "12")
+
+
+def test_an_id_that_stands_twice_is_named_with_both_lines(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"votes.jsonl:2: vote_id 5 stands already in .*votes.jsonl:1"):
+        read(tmp_path / "votes.jsonl", "lmarena", BATTLE | {"id": 5}, BATTLE | {"id": 5})
+
+
+def test_tasks_of_two_label_studios_are_different_votes(tmp_path: Path) -> None:
+    write(tmp_path / "votes.json", [STUDIO_TASK])
+    ids = {read_votes(tmp_path / "votes.json", "label-studio", source)[0].vote_id for source in ("one", "other")}
+    assert len(ids) == 2
+
+
+def test_annotations_without_ids_are_told_apart(tmp_path: Path) -> None:
+    annotations = [{"result": STUDIO_TASK["annotations"][0]["result"]}]
+    tasks = [{"data": STUDIO_TASK["data"] | {"case_id": case}, "annotations": annotations} for case in ("P-1", "P-2")]
+    assert len(read(tmp_path / "votes.json", "label-studio", *tasks)) == 2
+
+
+def test_a_vote_of_nobody_stays_one_in_a_file_of_potato_s_name(tmp_path: Path) -> None:
+    path = tmp_path / "annotated_instances.jsonl"
+    write_votes([VOTES[2]], "potato", path)
+    assert read_votes(path, "potato", "elsewhere") == [VOTES[2]]

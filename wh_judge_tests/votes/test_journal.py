@@ -1,7 +1,10 @@
 """New votes: each is a line, also beside others that are being written and after a crash."""
 
+import resource
 from multiprocessing import get_context
 from pathlib import Path
+
+import pytest
 
 from wh_judge.ingest import TABLES, read_table
 from wh_judge.votes.journal import JOURNAL, append
@@ -28,6 +31,21 @@ def test_a_line_that_was_cut_off_does_not_swallow_the_next(tmp_path: Path) -> No
     append(tmp_path, vote("V-1"))
     batch = read_table(tmp_path, TABLES["vote"])
     assert (batch.rows["vote_id"].to_pylist(), len(batch.problems)) == (["V-1"], 1)
+
+
+def test_a_vote_that_the_disk_does_not_hold_leaves_the_journal_as_it_was(tmp_path: Path) -> None:
+    append(tmp_path, vote("V-1"))
+    before = (tmp_path / JOURNAL).read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 20, limits[1]))
+    try:
+        with pytest.raises(OSError, match="No space left"):
+            append(tmp_path, vote("V-2"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (tmp_path / JOURNAL).read_bytes() == before
+    append(tmp_path, vote("V-3"))
+    assert written(tmp_path) == ["V-1", "V-3"]
 
 
 def _append_many(folder: Path, who: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from wh_judge.ingest import TABLES, read_table
-from wh_judge.votes.rows import WINNERS, CapabilitySupport, JudgeScore, Vote
+from wh_judge.votes.rows import RULES, RULES_KEPT, SUPPORT_SOURCE, WINNERS, CapabilitySupport, JudgeScore, Vote
 from wh_judge_tests.input_files import write
 from wh_judge_tests.votes import vote
 
@@ -30,6 +30,17 @@ def test_any_other_label_is_an_error_and_never_a_tie(winner: Any) -> None:
 def test_a_model_is_not_compared_with_itself() -> None:
     with pytest.raises(ValidationError, match="is model_a, too"):
         vote(model_b="M-1")
+
+
+def test_nobody_casts_a_comparison_by_support() -> None:
+    with pytest.raises(ValidationError, match="nobody cast"):
+        vote(source=SUPPORT_SOURCE)
+
+
+@pytest.mark.parametrize("judge", [RULES, RULES_KEPT])
+def test_another_judge_is_not_called_like_this_program_s_own(judge: str) -> None:
+    with pytest.raises(ValidationError, match="own judge"):
+        JudgeScore(judge=judge, run="1", turn_id="T-1", verdict=None, score=1)
 
 
 def test_a_vote_needs_only_its_id_models_winner_and_source() -> None:
