@@ -15,7 +15,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from wh_judge import strict_json
-from wh_judge.errors import UserError
+from wh_judge.errors import UserError, first_fault
 from wh_judge.review.decisions import Decision, Draft, in_force, stamp
 
 BOOK = "decisions.jsonl"
@@ -111,11 +111,7 @@ def line(row: Decision) -> dict[str, object]:
 
 def reason(error: ValueError) -> str:
     """Why something is no decision, in one clause."""
-    if isinstance(error, ValidationError):
-        detail = error.errors()[0]
-        where = ".".join(map(str, detail["loc"]))
-        return f"{where}{': ' if where else ''}{detail['msg'].removeprefix('Value error, ')}"
-    return strict_json.reason(error)
+    return first_fault(error) if isinstance(error, ValidationError) else strict_json.reason(error)
 
 
 def _next_number(rows: Sequence[Decision]) -> int:
