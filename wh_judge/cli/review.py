@@ -98,7 +98,7 @@ def take(file: Path, by: str | None, data: str | None) -> None:
     Example:
       wh-judge review take tasks.csv --by me
     """
-    from wh_judge.review.exchange import read_drafts
+    from wh_judge.review.intake import read_drafts
 
     _write(load_settings(data=data), read_drafts(file, by))
 

@@ -20,7 +20,8 @@ from wh_judge.review.book import book_of, read_book, write_down
 from wh_judge.review.decisions import Decision, Draft, in_force, shown
 from wh_judge.review.effects import all_labels
 from wh_judge.review.endings import propose
-from wh_judge.review.exchange import SUFFIXES, read_drafts, write_tasks
+from wh_judge.review.exchange import SUFFIXES, write_tasks
+from wh_judge.review.intake import read_drafts
 from wh_judge.review.labels import by_labeller, pair_agreements
 from wh_judge.review.queues import QUEUES, Task, draw, newest_week
 from wh_judge.review.terms import term_precision
