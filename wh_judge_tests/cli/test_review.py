@@ -64,7 +64,8 @@ def test_from_a_queue_to_a_verdict_and_back(reviewed: Reviewed, here: Path) -> N
 
 def test_a_decision_that_judges_nothing_again_still_reaches_the_readers(reviewed: Reviewed) -> None:
     reviewed.review("decide", "name", "block", "--character", "C-1", "--name", "리안", "--by", "지은")
-    assert reviewed.run()["run"] == {"dagster_runs": 1, "days_judged": [], "failed": {}, "days_without_partition": []}
+    run = reviewed.run()["run"]
+    assert (run["dagster_runs"], run["days_judged"], run["failed"]) == (1, [], {})
     assert reviewed.run()["run"]["dagster_runs"] == 0
 
 
@@ -103,8 +104,21 @@ def test_what_was_decided_is_listed(reviewed: Reviewed) -> None:
     assert [row["in_force"] for row in reviewed.rows("decisions")] == [False, False]
 
 
+def test_a_queue_is_a_table_for_people_and_json_for_machines(reviewed: Reviewed) -> None:
+    shown = reviewed.review("queue", "names", "--week", WEEK)
+    assert [cell for cell in ("리안", "T-8:") if cell not in shown.out] == [] and "{" not in shown.out
+    assert "1 tasks; --out writes them" in shown.err
+    [row] = reviewed.rows("queue", "names", "--week", WEEK)
+    assert (row["task_id"], row["count"], row["choice"]) == (f"{WEEK}/names/C-1/리안", 1, None)
+    reviewed.review(
+        "decide", "hit", "harmless", *("--turn", "T-7", "--term", "선거"), "--topic", "현실 정치", "--by", "a"
+    )
+    hits = reviewed.review("queue", "forbidden", "--week", WEEK).out
+    assert [cell for cell in ("T-7", "선거", "harmless") if cell not in hits] == []
+
+
 BAD: list[tuple[tuple[str, ...], str]] = [
-    (("queue", "names", "--week", "W36"), "W36: is no week"),
+    *((("queue", "names", "--week", week), f"{week}: is no week") for week in ("W36", "9999-W52", "２０２６-W36")),
     (("queue", "names", "--out", "names.xlsx"), "write to a name that ends in"),
     (("decide", "name", "add", "--name", "리안", "--by", "a"), "character_id is missing"),
     (("decide", "label", "좋음", "--turn", "T-1", "--by", "a"), "choice of label is none of"),

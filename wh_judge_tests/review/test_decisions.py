@@ -122,7 +122,9 @@ def test_a_line_that_was_cut_off_says_so(tmp_path: Path, cut: int) -> None:
     os.truncate(path, path.stat().st_size - 1 - cut)
     before = path.read_bytes()
     for attempt in (lambda: read_book(path), lambda: write_down(path, [name("add", "서연")])):
-        with pytest.raises(UserError, match=r"decisions.jsonl:2: is no decision: .*delete the line; the file ends in it"):
+        with pytest.raises(
+            UserError, match=r"decisions.jsonl:2: is no decision: .*delete the line; the file ends in it"
+        ):
             attempt()
     assert path.read_bytes() == before
 
