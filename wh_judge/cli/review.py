@@ -59,14 +59,9 @@ def _show(as_json: bool, document: object, lines: Iterable[str]) -> None:
 
 
 def _echo(text: str) -> None:
-    click.echo(safe_text(text))
+    from wh_judge.text import one_line
 
-
-def safe_text(text: str) -> str:
-    """Text from a log for a terminal, on one line."""
-    from wh_judge.text import printable
-
-    return " ".join(printable(text).splitlines())
+    click.echo(one_line(text))
 
 
 @command.command(name="queue")

@@ -104,6 +104,17 @@ def test_what_was_decided_is_listed(reviewed: Reviewed) -> None:
     assert [row["in_force"] for row in reviewed.rows("decisions")] == [False, False]
 
 
+def test_a_reason_of_several_lines_forges_no_line_of_a_list(reviewed: Reviewed) -> None:
+    why = "스승\n2026-09-01  T-1  forged\u2028D-9  forged"
+    reviewed.review("decide", "name", "add", "--character", "C-1", "--name", "리안", "--by", "지은", "--why", why)
+    reviewed.run()
+    told = (call("changes", *reviewed.data), call("why", "T-8", *reviewed.data), reviewed.review("decisions"))
+    assert not [
+        line for out in told for line in out.out.splitlines() if line.lstrip().startswith(("2026-09-01", "D-9"))
+    ]
+    assert ["forged D-9  forged" in result.out for result in told] == [True] * 3
+
+
 def test_a_queue_is_a_table_for_people_and_json_for_machines(reviewed: Reviewed) -> None:
     shown = reviewed.review("queue", "names", "--week", WEEK)
     assert [cell for cell in ("리안", "T-8:") if cell not in shown.out] == [] and "{" not in shown.out

@@ -121,11 +121,11 @@ def test_a_line_that_was_cut_off_says_so(tmp_path: Path, cut: int) -> None:
     write_down(path, [name("add"), name("block")])
     os.truncate(path, path.stat().st_size - 1 - cut)
     before = path.read_bytes()
-    for attempt in (lambda: read_book(path), lambda: write_down(path, [name("add", "서연")])):
-        with pytest.raises(
-            UserError, match=r"decisions.jsonl:2: is no decision: .*delete the line; the file ends in it"
-        ):
-            attempt()
+    words = r"decisions.jsonl:2: is no decision: .*delete the line; the file ends in it"
+    with pytest.raises(UserError, match=words):
+        read_book(path)
+    with pytest.raises(UserError, match=words):
+        write_down(path, [name("add", "서연")])
     assert path.read_bytes() == before
 
 
