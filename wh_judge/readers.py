@@ -5,6 +5,7 @@ as much of its text as there is, so that a caller can keep it.
 """
 
 import csv
+import re
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -250,7 +251,8 @@ def _read_csv(path: Path, columns: Columns) -> Iterator[Record]:
         missing = columns.required - set(header)
         wrong = _twice(header) or (f"lacks {', '.join(sorted(missing))}" if missing else None)
         if wrong:
-            yield Record(1, None, f"has a header that {wrong}", ",".join(header))
+            hint = "; separate the cells by commas" if len(header) == 1 and re.search("[;\t|]", header[0]) else ""
+            yield Record(1, None, f"has a header that {wrong}{hint}", ",".join(header))
             return
         while True:
             line = lines.number + 1

@@ -18,6 +18,7 @@ from wh_judge.validations import VALIDATIONS, ValidationResult
 
 if TYPE_CHECKING:
     from wh_judge.drafts.score import Score
+    from wh_judge.review.queues import Task
 
 SHORT = dict(zip(VERDICTS[1:], ("말투", "세계관", "금지", "기억"), strict=True))
 """Heads of narrow columns."""
@@ -224,6 +225,34 @@ def draft_tables(scores: "Sequence[Score]", shown: int, console: Console) -> Non
             console.print(f"  {safe(score.file)}  {safe(where)}  {refusal['outcome']}  {safe(reasons)}", soft_wrap=True)
         if len(score.refusals) > shown:
             console.print(f"  {safe(score.file)}  … {len(score.refusals) - shown} more, all of them in --json")
+
+
+def task_table(tasks: "Sequence[Task]") -> Table:
+    """The tasks of one queue, one a row: what to look at, and what was decided."""
+    of_names = tasks[0].queue == "names"
+    columns = ("character", "name", "turns", "close to", "said") if of_names else ("turn", "character", "why", "said")
+    table = Table(*columns, "decided", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for task in tasks:
+        table.add_row(*map(safe, [*(_name_cells(task) if of_names else _turn_cells(task)), task.decided or ""]))
+    return table
+
+
+def _name_cells(task: "Task") -> list[str]:
+    close = ", ".join(f"{one['name']} ({one['how']})" for one in task.data["closest"])
+    said = task.data["turns"][0]
+    return [
+        task.data["character_name"],
+        task.name or "",
+        str(task.data["count"]),
+        close,
+        f"{said['turn_id']}: {said['reply_text'] or ''}",
+    ]
+
+
+def _turn_cells(task: "Task") -> list[str]:
+    data = task.data
+    why = f"{task.term} -> {task.topic}" if task.kind == "hit" else f"{data['polite']} of {data['sentences']} polite"
+    return [task.turn_id or "", data["character_name"] or "", why, data["reply_text"] or ""]
 
 
 def safe(text: str) -> str:

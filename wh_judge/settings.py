@@ -4,7 +4,7 @@ import datetime as dt
 import os
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -25,6 +25,9 @@ ENVIRONMENT = {
 
 DRAFTS_KEY = "WH_JUDGE_DRAFTS_KEY"
 """The variable with the endpoint's key. It is no setting: settings are written into runs, and a key is not."""
+
+
+Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class Settings(BaseModel):
@@ -50,11 +53,13 @@ class Settings(BaseModel):
     drafts_url: str | None = Field(None, description="Base URL of the OpenAI-compatible endpoint of that model")
     drafts_model: str | None = Field(None, description="The model's name there")
     drafts_at_once: int = Field(4, ge=1, le=1000, description="Requests to it that are under way at a time")
-    drafts_seconds: float = Field(60.0, gt=0, description="How long one try of a request may take")
+    drafts_seconds: float = Field(60.0, gt=0, allow_inf_nan=False, description="How long one try of a request may take")
     drafts_tries: int = Field(5, ge=1, le=100, description="Tries for one request")
     drafts_tokens: int = Field(2_000_000, ge=0, description="Tokens that one day's drafts may use at most")
-    drafts_money: float | None = Field(None, ge=0, description="What one day's drafts may cost at most")
-    drafts_prices: tuple[float, float] = Field(
+    drafts_money: float | None = Field(
+        None, ge=0, allow_inf_nan=False, description="What one day's drafts may cost at most"
+    )
+    drafts_prices: tuple[Price, Price] = Field(
         (0.0, 0.0), description="What a million tokens cost, of prompts and of responses"
     )
 

@@ -84,6 +84,11 @@ def printable(text: str) -> str:
     )
 
 
+def one_line(text: str) -> str:
+    """The text for one line of a terminal."""
+    return " ".join(printable(text).splitlines())
+
+
 def sql_text(value: str) -> str:
     """The value as an SQL string literal."""
     return "'" + value.replace("'", "''") + "'"

@@ -53,7 +53,11 @@ def test_a_broken_line_of_csv(line: str | bytes, reason: str, tmp_path: Path) ->
 
 CSV_FILES: dict[str, tuple[str | bytes, Reasons]] = {
     "no header": ("", [(1, "has a header that lacks id")]),
-    "another header": ("turn;text\na;b\n", [(1, "has a header that lacks id")]),
+    "another header": ("turn,text\na,b\n", [(1, "has a header that lacks id")]),
+    "other separators in the header": (
+        "id;text\na;b\n",
+        [(1, "has a header that lacks id; separate the cells by commas")],
+    ),
     "a column twice": ("id,text,text\na,b,c\n", [(1, "has a header that names 'text' twice")]),
     "two columns without a name": ("id,,\na,b,c\n", [(1, "has a header that names '' twice")]),
     "a header in another encoding, twice": (

@@ -1,7 +1,7 @@
 """`wh-judge review`: what people look at, what they decide, and what their decisions would change."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import duckdb
 
     from wh_judge.review.decisions import Decision
+    from wh_judge.review.endings import Proposal
+    from wh_judge.review.labels import PairAgreement
 
 _DATA = click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -47,15 +49,19 @@ def _read(data: str | None, what: "Callable[[duckdb.DuckDBPyConnection, Settings
         return what(connection, settings, decisions_of(settings))
 
 
+def _show(as_json: bool, document: object, lines: Iterable[str]) -> None:
+    """Print what a command found: one JSON document, or lines that a terminal can show."""
+    if as_json:
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        return
+    for line in lines:
+        _echo(line)
+
+
 def _echo(text: str) -> None:
-    click.echo(safe_text(text))
+    from wh_judge.text import one_line
 
-
-def safe_text(text: str) -> str:
-    """Text from a log for a terminal, on one line."""
-    from wh_judge.text import printable
-
-    return " ".join(printable(text).splitlines())
+    click.echo(one_line(text))
 
 
 @command.command(name="queue")
@@ -64,7 +70,8 @@ def safe_text(text: str) -> str:
 @click.option("--open", "only_open", is_flag=True, help="Leave out what is decided.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write a .csv, a .jsonl, or a .json for Label Studio.")
 @_DATA
-def queue(name: str, week: str | None, only_open: bool, out: Path | None, data: str | None) -> None:
+@_JSON
+def queue(name: str, week: str | None, only_open: bool, out: Path | None, data: str | None, as_json: bool) -> None:
     """Show or write the week's tasks of a queue.
 
     \b
@@ -82,9 +89,16 @@ def queue(name: str, week: str | None, only_open: bool, out: Path | None, data: 
     if out is not None:
         write_tasks(tasks, out)
         click.echo(f"{len(tasks)} tasks in {out}", err=True)
-        return
-    for row in rows_of(tasks):
-        click.echo(json.dumps({key: cell for key, cell in row.items() if cell is not None}, ensure_ascii=False))
+    if as_json:
+        click.echo(json.dumps(rows_of(tasks), ensure_ascii=False, indent=2))
+    elif out is None:
+        from rich.console import Console
+
+        from wh_judge.report import task_table
+
+        if tasks:
+            Console(emoji=False, highlight=False).print(task_table(tasks))
+        click.echo(f"{len(tasks)} tasks; --out writes them to a file to decide in", err=True)
 
 
 @command.command(name="take")
@@ -98,7 +112,7 @@ def take(file: Path, by: str | None, data: str | None) -> None:
     Example:
       wh-judge review take tasks.csv --by me
     """
-    from wh_judge.review.exchange import read_drafts
+    from wh_judge.review.intake import read_drafts
 
     _write(load_settings(data=data), read_drafts(file, by))
 
@@ -186,14 +200,15 @@ def decisions(data: str | None, as_json: bool) -> None:
 
     rows = decisions_of(load_settings(data=data))
     counting = {row.decision_id for row in in_force(rows)}
-    if as_json:
-        documents = [line(row) | {"in_force": row.decision_id in counting} for row in rows]
-        click.echo(json.dumps(documents, ensure_ascii=False, indent=2))
-        return
-    for row in rows:
-        mark = "" if row.decision_id in counting or row.kind == "undo" else "  (does not count any more)"
-        why = f": {row.why}" if row.why else ""
-        _echo(f"{row.decision_id}  {row.at:%Y-%m-%d %H:%M}  {shown(row)}  by {row.by}{why}{mark}")
+    _show(
+        as_json,
+        [line(row) | {"in_force": row.decision_id in counting} for row in rows],
+        (
+            f"{row.decision_id}  {row.at:%Y-%m-%d %H:%M}  {shown(row)}  by {row.by}{f': {row.why}' if row.why else ''}"
+            + ("" if row.decision_id in counting or row.kind == "undo" else "  (does not count any more)")
+            for row in rows
+        ),
+    )
 
 
 @command.command(name="terms")
@@ -209,12 +224,15 @@ def terms(data: str | None, as_json: bool) -> None:
     from wh_judge.review.terms import term_precision
 
     rows = _read(data, lambda connection, settings, decisions: term_precision(connection, decisions))
-    if as_json:
-        click.echo(json.dumps([row._asdict() for row in rows], ensure_ascii=False, indent=2))
-        return
-    for row in rows:
-        read, around = row.harmful + row.harmless, f"  ({' / '.join(row.around)})" if row.around else ""
-        _echo(f"{row.precision:.0%} of {read}  {row.term} -> {row.topic}  {row.hits} turns  {row.proposal}{around}")
+    _show(
+        as_json,
+        [row._asdict() for row in rows],
+        (
+            f"{row.precision:.0%} of {row.harmful + row.harmless}  {row.term} -> {row.topic}  {row.hits} turns"
+            f"  {row.proposal}" + (f"  ({' / '.join(row.around)})" if row.around else "")
+            for row in rows
+        ),
+    )
 
 
 @command.command(name="endings")
@@ -230,16 +248,16 @@ def endings(data: str | None, as_json: bool) -> None:
     from wh_judge.review.endings import propose
 
     rows = _read(data, lambda connection, settings, decisions: propose(connection, settings.rules, decisions))
-    if as_json:
-        click.echo(json.dumps([row.document() for row in rows], ensure_ascii=False, indent=2))
-        return
-    for row in rows:
-        agreed = f"labels {row.agreed_before} -> {row.agreed_after} of {row.labels}"
-        _echo(f"{row.ending or 'ignore_trailing'}  mends {row.mended}, breaks {row.broken}, {agreed}")
-        for change in row.changes:
-            click.echo(f"  {change.before} -> {change.after}  {change.turns} turns")
-            for turn_id, reply in change.examples:
-                click.echo(f"    {safe_text(turn_id)}  {safe_text(reply)}")
+    _show(as_json, [row.document() for row in rows], (line for row in rows for line in _proposal(row)))
+
+
+def _proposal(row: "Proposal") -> Iterator[str]:
+    agreed = f"labels {row.agreed_before} -> {row.agreed_after} of {row.labels}"
+    yield f"{row.ending or 'ignore_trailing'}  mends {row.mended}, breaks {row.broken}, {agreed}"
+    for change in row.changes:
+        yield f"  {change.before} -> {change.after}  {change.turns} turns"
+        for turn_id, reply in change.examples:
+            yield f"    {turn_id}  {reply}"
 
 
 @command.command(name="labels")
@@ -268,18 +286,17 @@ def labels(out: Path | None, data: str | None, as_json: bool) -> None:
     counts, pairs = {name: len(rows) for name, rows in by_labeller(given).items()}, pair_agreements(given)
     if out is not None:
         write_documents(labels_with(gold, decided), out, ["turn_id", "verdict", "note"])
-    if as_json:
-        document = {
-            "labels": [label._asdict() for label in given],
-            "labellers": counts,
-            "pairs": [pair._asdict() for pair in pairs],
-        }
-        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
-        return
-    for name, count in counts.items():
-        _echo(f"{name}  {count} labels")
-    for pair in pairs:
-        kappa = "not defined" if pair.kappa is None else f"{pair.kappa:.3f}"
-        _echo(f"{pair.one} and {pair.other}: {pair.agreed} of {pair.turns} turns, kappa {kappa}")
-        for turn_id, one, other in pair.differing:
-            _echo(f"  {turn_id}  {one} / {other}")
+    document = {
+        "labels": [label._asdict() for label in given],
+        "labellers": counts,
+        "pairs": [pair._asdict() for pair in pairs],
+    }
+    of_people = (f"{name}  {count} labels" for name, count in counts.items())
+    _show(as_json, document, (*of_people, *(line for pair in pairs for line in _agreement(pair))))
+
+
+def _agreement(pair: "PairAgreement") -> Iterator[str]:
+    kappa = "not defined" if pair.kappa is None else f"{pair.kappa:.3f}"
+    yield f"{pair.one} and {pair.other}: {pair.agreed} of {pair.turns} turns, kappa {kappa}"
+    for turn_id, one, other in pair.differing:
+        yield f"  {turn_id}  {one} / {other}"

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from wh_judge.report import safe
 from wh_judge.settings import load_settings
+from wh_judge.text import one_line
 
 
 @click.command(name="why")
@@ -71,7 +72,7 @@ def _print(known: dict[str, Any], turn_id: str, console: Console) -> None:
         console.print(f"[bold]Not compared[/bold]  {', '.join(known['skipped'])}")
     for row in known["decisions"]:
         why = f": {row['why']}" if row["why"] else ""
-        console.print(safe(f"{row['decision_id']}  {row['what']}  by {row['by']}{why}"), soft_wrap=True)
+        console.print(safe(one_line(f"{row['decision_id']}  {row['what']}  by {row['by']}{why}")), soft_wrap=True)
     for version in known["earlier_versions"]:
         console.print(
             f"[bold]Earlier[/bold]  {version['verdict']}  from {version['written_at']} (run {version['run_id'][:8]})"
@@ -94,4 +95,4 @@ def told(change: dict[str, Any]) -> str:
         + (f": {row['why']}" if row.get("why") else "")
         for row in change["decisions"]
     )
-    return f"{what}  because of {safe('; '.join(change['cells']) + decided)}  (run {change['run_id'][:8]})"
+    return f"{what}  because of {safe(one_line('; '.join(change['cells']) + decided))}  (run {change['run_id'][:8]})"

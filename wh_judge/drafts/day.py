@@ -78,7 +78,7 @@ async def _answers(
 ) -> list[Answer]:
     endpoint = Endpoint(
         url,
-        os.environ.get(DRAFTS_KEY) or "none",
+        os.environ.get(DRAFTS_KEY, "").strip() or "none",
         seconds=settings.drafts_seconds,
         tries=settings.drafts_tries,
         pause=FIRST_PAUSE,

@@ -3,18 +3,23 @@
 import asyncio
 import email.utils
 import json
+import math
 import random
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from typing import Annotated, Any
+from urllib.parse import urlsplit
 
+import httpx2
 import openai
-from openai.types.chat import ChatCompletion
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
+from wh_judge import strict_json
 from wh_judge.drafts.budget import Budget
 from wh_judge.drafts.cache import Answer
 from wh_judge.drafts.prompt import SCHEMA, Request
-from wh_judge.errors import UserError
+from wh_judge.errors import UserError, first_fault
+from wh_judge.settings import DRAFTS_KEY, ENVIRONMENT
 
 LONGEST_PAUSE = 60.0
 """Seconds that one pause lasts at most, whatever the server asks for."""
@@ -25,6 +30,12 @@ FORMATS: tuple[dict[str, Any] | None, ...] = (
     None,
 )
 """How servers take a schema, in the order in which they are tried: OpenAI's way, that of llama-cpp-python, none."""
+
+ANSWER_LIMIT = 1 << 20
+"""Bytes of one answer; `MOST_TOKENS` tokens of text, escaped, are far fewer."""
+
+_SECRET_FROM = 12
+"""Characters from which a key is taken for a secret; shorter ones are what servers without keys are given."""
 
 
 class Endpoint:
@@ -47,8 +58,23 @@ class Endpoint:
         tries: requests that are sent for one answer at most.
         pause: seconds before the second try; doubled before each further one.
         chance: numbers in [0, 1) for the jitter.
+
+        Raises:
+            UserError: the address or the key is none.
         """
-        self._client = openai.AsyncOpenAI(base_url=url, api_key=key, max_retries=0, timeout=seconds)
+        _check(url, key)
+        self._client = openai.AsyncOpenAI(
+            base_url=url,
+            api_key=key,
+            max_retries=0,
+            timeout=seconds,
+            default_headers={"Accept-Encoding": "identity"},
+            # What was said in a chat goes to the address that was named, and to no other.
+            http_client=openai.DefaultAsyncHttpxClient(
+                follow_redirects=False, event_hooks={"response": [_bound]}, timeout=seconds
+            ),
+        )
+        self._key = key
         self._url, self._seconds, self._tries, self._pause, self._chance = url, seconds, tries, pause, chance
         self._format = 0
         self._not_before = 0.0
@@ -74,16 +100,19 @@ class Endpoint:
             form, sent, used = self._format, sent + 1, most
             try:
                 async with asyncio.timeout(self._seconds):
-                    answer = _answer(await self._send(request, FORMATS[form]), time.monotonic() - begun, sent)
+                    content = await self._send(request, FORMATS[form])
+                answer = self._answer(content, time.monotonic() - begun, sent)
                 # A server that does not count may have used all that it could.
                 used = (answer.prompt_tokens, answer.response_tokens) if answer.prompt_tokens else most
                 return answer
             except (TimeoutError, openai.APITimeoutError):
                 failure = ("no_answer", f"no whole answer within {self._seconds:g} s")
             except (openai.AuthenticationError, openai.PermissionDeniedError, openai.NotFoundError) as error:
-                raise UserError(f"{self._url}: {_words(error)}; check WH_JUDGE_DRAFTS_URL, _MODEL and _KEY") from None
+                raise self._useless(error) from None
             except openai.APIStatusError as error:
-                used, failure = (0, 0), ("no_answer", f"the server answers {_words(error)}")
+                if error.status_code < 400:
+                    raise self._useless(error) from None
+                used, failure = (0, 0), ("no_answer", f"the server answers {self._words(error)}")
                 # llama-cpp-python says 500 where it should say 422.
                 if error.status_code in (400, 422, 500) and form + 1 < len(FORMATS) and _is_about_the_format(error):
                     self._format, sent = max(self._format, form + 1), sent - 1
@@ -96,9 +125,11 @@ class Endpoint:
                     self._not_before = max(self._not_before, time.monotonic() + min(wanted, LONGEST_PAUSE))
                     continue
             except openai.APIConnectionError as error:
-                failure = ("no_answer", f"the connection broke: {error.__cause__ or error}")
-            except (openai.APIError, ValueError) as error:
-                failure = ("no_answer", f"the answer is no chat completion: {error}")
+                failure = ("no_answer", self._without_key(f"the connection broke: {error.__cause__ or error}"))
+            except ValidationError as error:
+                failure = ("no_answer", f"the answer is no chat completion: {first_fault(error)}")
+            except ValueError as error:
+                failure = ("no_answer", f"the answer is no chat completion: {strict_json.reason(error)}")
             finally:
                 await budget.give_back(most, used)
             if sent < self._tries:
@@ -109,9 +140,10 @@ class Endpoint:
         """Seconds to wait after so many tries: doubling, and each request another time, so that they do not meet."""
         return float(min(LONGEST_PAUSE, self._pause * 2 ** (sent - 1)) * (0.5 + self._chance()))
 
-    async def _send(self, request: Request, form: dict[str, Any] | None) -> ChatCompletion:
+    async def _send(self, request: Request, form: dict[str, Any] | None) -> bytes:
         more: dict[str, Any] = {} if form is None else {"response_format": form}
-        completion = await self._client.chat.completions.create(
+        # The client would take any answer for a completion: it is read here, by what it must hold.
+        response = await self._client.chat.completions.with_raw_response.create(
             model=request.model,
             messages=[{"role": role, "content": content} for role, content in request.messages],  # type: ignore[misc]
             max_tokens=request.max_tokens,
@@ -119,49 +151,124 @@ class Endpoint:
             seed=0,
             **more,
         )
-        if not isinstance(completion, ChatCompletion) or not completion.choices:
-            raise ValueError(repr(completion)[:80])
-        return completion
+        return response.content
+
+    def _answer(self, content: bytes, seconds: float, sent: int) -> Answer:
+        completion = _Completion.model_validate(strict_json.decode(content.decode(errors="replace")))
+        choice, usage = completion.choices[0], completion.usage
+        return Answer(
+            raw=self._without_key(choice.message.content or choice.message.refusal or ""),
+            cut_off=choice.finish_reason == "length",
+            prompt_tokens=usage.prompt_tokens,
+            response_tokens=usage.completion_tokens,
+            seconds=seconds,
+            tries=sent,
+        )
+
+    def _useless(self, error: openai.APIStatusError) -> UserError:
+        """What is refused to every request alike."""
+        return UserError(f"{self._url}: {self._words(error)}; check WH_JUDGE_DRAFTS_URL, _MODEL and _KEY")
+
+    def _words(self, error: openai.APIStatusError) -> str:
+        """What the server says of it, on one line."""
+        body = error.body
+        text = json.dumps(body, ensure_ascii=False) if isinstance(body, dict | list) else str(body or error.message)
+        return f"{error.status_code} {' '.join(self._without_key(text).split())[:200]}"
+
+    def _without_key(self, text: str) -> str:
+        """The text with the key's name in the place of a key that the server, or the client, repeats."""
+        return text.replace(self._key, DRAFTS_KEY) if len(self._key) >= _SECRET_FROM else text
 
 
-def _answer(completion: ChatCompletion, seconds: float, sent: int) -> Answer:
-    choice, usage = completion.choices[0], completion.usage
-    # A server may leave out what the client's types call certain.
-    raw = getattr(choice.message, "content", None) or getattr(choice.message, "refusal", None) or ""
-    return Answer(
-        # Half of a surrogate pair is no text that can be kept.
-        raw=raw.encode(errors="replace").decode(),
-        cut_off=choice.finish_reason == "length",
-        prompt_tokens=usage.prompt_tokens if usage else 0,
-        response_tokens=usage.completion_tokens if usage else 0,
-        seconds=seconds,
-        tries=sent,
-    )
+def _whole(value: Any) -> Any:
+    """A text that can be kept: half of a surrogate pair is none."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
+
+
+_Text = Annotated[str | None, BeforeValidator(_whole)]
+_Tokens = Annotated[int, Field(ge=0, le=10**12)]
+
+
+class _Message(BaseModel):
+    content: _Text = None
+    refusal: _Text = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Usage(BaseModel):
+    prompt_tokens: _Tokens = 0
+    completion_tokens: _Tokens = 0
+
+
+class _Completion(BaseModel):
+    """What is read of a chat completion."""
+
+    choices: Annotated[list[_Choice], Field(min_length=1)]
+    usage: Annotated[_Usage, BeforeValidator(lambda value: {} if value is None else value)] = _Usage()
+
+
+def _check(url: str, key: str) -> None:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or "@" in parts.netloc:
+        raise UserError(
+            f"{ENVIRONMENT['drafts_url']}: is no address; write it like http://127.0.0.1:8000/v1, without a password"
+        )
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise UserError(f"{DRAFTS_KEY}: holds a character that no key has, such as white space; set it anew")
+
+
+async def _bound(response: httpx2.Response) -> None:
+    """See to it that no more is read than an answer may have; what is packed could become more than it is."""
+    packed = response.headers.get("content-encoding", "identity")
+    if packed != "identity":
+        raise httpx2.RemoteProtocolError(f"the answer is packed as {packed}, which was not asked for")
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Bounded(response.stream)
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """A stream that breaks off behind `ANSWER_LIMIT` bytes."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        read = 0
+        async for piece in self._stream:
+            read += len(piece)
+            if read > ANSWER_LIMIT:
+                raise httpx2.RemoteProtocolError(f"the answer is longer than {ANSWER_LIMIT} bytes")
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
 
 
 def retry_after(headers: Any) -> float | None:
     """Seconds that a server asks to wait: `retry-after-ms`, or `retry-after` as seconds or as a date; None without."""
     try:
         if "retry-after-ms" in headers:
-            return max(0.0, float(headers["retry-after-ms"]) / 1000)
-        value = headers.get("retry-after")
-        if value is None:
+            seconds = float(headers["retry-after-ms"]) / 1000
+        elif (value := headers.get("retry-after")) is None:
             return None
-        if value.strip().replace(".", "", 1).isdigit():
-            return float(value)
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
+        elif value.strip().replace(".", "", 1).isdigit():
+            seconds = float(value)
+        else:
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+    except (ValueError, OverflowError):
         return None
+    return None if math.isnan(seconds) else max(0.0, seconds)
 
 
 def _is_about_the_format(error: openai.APIStatusError) -> bool:
     """Whether a server refuses how the schema was given, and not the question itself."""
     text = json.dumps(error.body, default=str) + error.message
     return any(word in text for word in ("response_format", "json_schema", "json_object", "grammar"))
-
-
-def _words(error: openai.APIStatusError) -> str:
-    """What the server says of it, on one line."""
-    body = error.body
-    text = json.dumps(body, ensure_ascii=False) if isinstance(body, dict | list) else str(body or error.message)
-    return f"{error.status_code} {' '.join(text.split())[:200]}"

@@ -15,7 +15,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from wh_judge import strict_json
-from wh_judge.errors import UserError
+from wh_judge.errors import UserError, first_fault
 from wh_judge.review.decisions import Decision, Draft, in_force, stamp
 
 BOOK = "decisions.jsonl"
@@ -33,28 +33,36 @@ def read_book(path: Path) -> list[Decision]:
         UserError: a line is no decision. Nothing is passed over: a lost decision would change verdicts in silence.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            # Whoever is writing just now writes its last line out first.
+            fcntl.flock(file, fcntl.LOCK_SH)
+            return _parse(path, file.read())
     except (FileNotFoundError, NotADirectoryError):
         return []
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read: {error}") from None
-    decisions: list[Decision] = []
-    for number, line in enumerate(text.split("\n"), start=1):
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _parse(path: Path, content: bytes) -> list[Decision]:
+    decisions: dict[str, Decision] = {}
+    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
-            row = Decision.model_validate(strict_json.decode(line))
+            row = Decision.model_validate(strict_json.decode(line.decode()))
         except ValueError as error:
-            raise UserError(f"{path}:{number}: is no decision: {reason(error)}; correct or delete the line") from None
-        known = {other.decision_id for other in decisions} if row.kind == "undo" else set()
-        if row.kind == "undo" and row.undoes not in known:
-            raise UserError(f"{path}:{number}: undoes {row.undoes}, which does not stand before it")
-        decisions.append(row)
-    ids = [row.decision_id for row in decisions]
-    if len(ids) != len(set(ids)):
-        twice = next(row_id for row_id in ids if ids.count(row_id) > 1)
-        raise UserError(f"{path}: {twice} stands in it twice; give one of the two another decision_id")
-    return decisions
+            why = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else reason(error)
+            cut = "; the file ends in it: a process was killed before anyone was told that it is written"
+            last = cut if number == content.count(b"\n") + 1 else ""
+            raise UserError(f"{path}:{number}: is no decision: {why}; correct or delete the line{last}") from None
+        if row.kind == "undo" and row.undoes not in decisions:
+            raise UserError(
+                f"{path}:{number}: undoes {row.undoes}, which does not stand before it; correct or delete the line"
+            )
+        if row.decision_id in decisions:
+            raise UserError(f"{path}:{number}: {row.decision_id} stands in it twice; give it another decision_id")
+        decisions[row.decision_id] = row
+    return list(decisions.values())
 
 
 def write_down(path: Path, drafts: Sequence[Draft], at: dt.datetime | None = None) -> list[Decision]:
@@ -70,18 +78,31 @@ def write_down(path: Path, drafts: Sequence[Draft], at: dt.datetime | None = Non
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            known = read_book(path)
-            written: list[Decision] = []
-            for draft in drafts:
-                now = at or dt.datetime.now(dt.UTC)
-                row = stamp(draft, _next_number([*known, *written]), now)
-                _check(row, [*known, *written])
-                if not _says_nothing_new(row, [*known, *written]):
-                    written.append(row)
+            file.seek(0)
+            known = _parse(path, file.read())
+            written = _new(known, drafts, at)
             _append(file.fileno(), path, written)
     except OSError as error:
         raise UserError(f"{path}: cannot be written: {error.strerror}") from None
     return written
+
+
+def _new(known: Sequence[Decision], drafts: Sequence[Draft], at: dt.datetime | None) -> list[Decision]:
+    rows, number = list(known), _next_number(known)
+    newest = {row.subject: row for row in in_force(rows)}
+    for draft in drafts:
+        row = stamp(draft, number, at or dt.datetime.now(dt.UTC))
+        if row.kind == "undo":
+            _check_undo(row, rows)
+        elif _says_the_same(row, newest.get(row.subject)):
+            continue
+        rows.append(row)
+        number += 1
+        if row.kind == "undo":
+            newest = {one.subject: one for one in in_force(rows)}
+        else:
+            newest[row.subject] = row
+    return rows[len(known) :]
 
 
 def _append(descriptor: int, path: Path, rows: Sequence[Decision]) -> None:
@@ -111,11 +132,7 @@ def line(row: Decision) -> dict[str, object]:
 
 def reason(error: ValueError) -> str:
     """Why something is no decision, in one clause."""
-    if isinstance(error, ValidationError):
-        detail = error.errors()[0]
-        where = ".".join(map(str, detail["loc"]))
-        return f"{where}{': ' if where else ''}{detail['msg'].removeprefix('Value error, ')}"
-    return strict_json.reason(error)
+    return first_fault(error) if isinstance(error, ValidationError) else strict_json.reason(error)
 
 
 def _next_number(rows: Sequence[Decision]) -> int:
@@ -125,9 +142,7 @@ def _next_number(rows: Sequence[Decision]) -> int:
     return max(numbers, default=0) + 1
 
 
-def _check(row: Decision, before: Sequence[Decision]) -> None:
-    if row.kind != "undo":
-        return
+def _check_undo(row: Decision, before: Sequence[Decision]) -> None:
     counts = {other.decision_id for other in in_force(before)} | _undos_that_count(before)
     if row.undoes not in {other.decision_id for other in before}:
         raise UserError(f"{row.undoes}: there is no such decision; wh-judge review decisions lists them")
@@ -145,8 +160,5 @@ def _undos_that_count(rows: Sequence[Decision]) -> set[str]:
     return counting
 
 
-def _says_nothing_new(row: Decision, before: Sequence[Decision]) -> bool:
-    if row.kind == "undo":
-        return False
-    same = next((other for other in in_force(before) if other.subject == row.subject), None)
-    return same is not None and (same.choice, same.instead, same.by) == (row.choice, row.instead, row.by)
+def _says_the_same(row: Decision, other: Decision | None) -> bool:
+    return other is not None and (other.choice, other.instead, other.by) == (row.choice, row.instead, row.by)

@@ -38,6 +38,9 @@ SUBJECTS: Mapping[Kind, tuple[str, ...]] = {
 PERSONAL: frozenset[Kind] = frozenset({"label", "speech"})
 """Kinds of which each person's own decision counts beside the others'."""
 
+WHY_LIMIT = 2_000
+"""Characters of a reason: every list of decisions and every cause shows it whole."""
+
 Subject = tuple[str, ...]
 
 
@@ -49,7 +52,7 @@ class Draft(BaseModel):
     kind: Kind
     choice: str
     by: Key = Field(description="Who decided")
-    why: str | None = Field(None, description="Why, in their words")
+    why: str | None = Field(None, max_length=WHY_LIMIT, description="Why, in their words")
     turn_id: Key | None = Field(None, description="The turn that was looked at")
     character_id: Key | None = None
     name: Key | None = None

@@ -115,17 +115,25 @@ def made_cells(table: str, rows: Sequence[Row], before: Sequence[Decision], now:
 
     The rows of the files are the same on both sides, so that nothing is named here that a file did.
     """
+    about = _tables([*before, *now])
+    before, now = ([row for row in some if about[row.decision_id] == table] for some in (before, now))
     known, so_far = {row.decision_id for row in before}, list(before)
     made: dict[str, str] = {}
     for decision in now:
-        if decision.decision_id in known:
-            continue
-        old = in_force(so_far)
-        so_far.append(decision)
-        if any(_table_of(row) == table for row in set(old) ^ set(in_force(so_far))):
-            made |= dict.fromkeys(_cells(table, rows, old, in_force(so_far)), decision.decision_id)
+        if decision.decision_id not in known:
+            old = list(so_far)
+            so_far.append(decision)
+            made |= dict.fromkeys(_cells(table, rows, old, so_far), decision.decision_id)
     # What one of them did and another took back has made nothing.
-    return [Made(cell, made[cell]) for cell in _cells(table, rows, in_force(before), in_force(now)) if cell in made]
+    return [Made(cell, made[cell]) for cell in _cells(table, rows, before, now) if cell in made]
+
+
+def _tables(rows: Iterable[Decision]) -> dict[str, str]:
+    """The input table that each decision is about, by decision; of an undo, what it undoes."""
+    found: dict[str, str] = {}
+    for row in rows:
+        found[row.decision_id] = found.get(row.undoes or "", "") if row.kind == "undo" else _table_of(row)
+    return found
 
 
 def _table_of(row: Decision) -> str:

@@ -1,4 +1,4 @@
-"""Tasks out and decisions back in: CSV, JSONL and Label Studio. What is skipped or cancelled is no decision.
+"""Tasks out, as CSV, JSONL and for Label Studio; `intake` takes decisions back in.
 
 A task carries all that a decision on it needs, so that its ids survive any tool that gives its fields back.
 """
@@ -6,19 +6,14 @@ A task carries all that a decision on it needs, so that its ids survive any tool
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from wh_judge.errors import UserError
-from wh_judge.readers import Columns, read_records
-from wh_judge.review.book import reason
-from wh_judge.review.decisions import Draft
 from wh_judge.review.queues import Task
-from wh_judge.spreadsheet import told, written
+from wh_judge.spreadsheet import written
 
 KEYS = ("task_id", "queue", "kind", "turn_id", "character_id", "name", "term", "topic")
 """What comes back as it went out."""
@@ -113,72 +108,3 @@ def label_studio_config(tasks: Sequence[Task]) -> str:
             "",
         ]
     )
-
-
-def read_drafts(path: Path, by: str | None = None) -> list[Draft]:
-    """The decisions in a file of tasks that people worked on; rows without a choice are none.
-
-    Args:
-        path: CSV, JSONL, or an export of Label Studio as JSON.
-        by: who decided, where the file does not say it.
-
-    Raises:
-        UserError: a row cannot be read or is no decision; then none is taken.
-    """
-    if path.suffix.lower() not in SUFFIXES:
-        raise UserError(f"{path}: is none of {', '.join(SUFFIXES)}; rename it or convert it")
-    drafts: list[Draft] = []
-    columns = Columns(frozenset(), frozenset(), frozenset(), frozenset())
-    for record in read_records(path, columns):
-        where = f"{path}:{record.line}" if record.line else str(path)
-        if record.value is None:
-            raise UserError(f"{where}: {record.reason}")
-        for row in _answers(record.value, path.suffix.lower()):
-            drafts += _drafts(row, by, where)
-    return drafts
-
-
-def _answers(value: dict[str, Any], suffix: str) -> Iterator[dict[str, Any]]:
-    """The answers in one record: one, or for Label Studio one per annotation."""
-    if suffix != ".json" or "data" not in value:
-        yield {name: told(cell) for name, cell in value.items()} if suffix == ".csv" else value
-        return
-    keys = value["data"] if isinstance(value["data"], dict) else {}
-    annotations = value.get("annotations")
-    for annotation in annotations if isinstance(annotations, list) else []:
-        if not isinstance(annotation, dict) or annotation.get("was_cancelled"):
-            continue
-        answer = {name: keys.get(name) for name in KEYS} | {"by": _annotator(annotation.get("completed_by"))}
-        for result in annotation.get("result") or []:
-            found = result.get("value") if isinstance(result, dict) else None
-            texts = (found.get("choices") or found.get("text") or []) if isinstance(found, dict) else []
-            texts = [texts] if isinstance(texts, str) else texts
-            if texts and result.get("from_name") in ANSWERS:
-                answer[result["from_name"]] = str(texts[0])
-        yield answer
-
-
-def _annotator(completed_by: Any) -> str | None:
-    if isinstance(completed_by, dict):
-        return str(completed_by.get("email") or f"annotator {completed_by.get('id')}")
-    return None if completed_by is None else f"annotator {completed_by}"
-
-
-def _drafts(row: Mapping[str, Any], by: str | None, where: str) -> Iterator[Draft]:
-    choice, ending = row.get("choice"), row.get("ending")
-    if not choice and not ending:
-        return
-    who = row.get("by") or by
-    if not who:
-        raise UserError(f"{where}: does not say who decided; fill in the column by, or give --by")
-    common = {"by": who, "why": row.get("why") or None}
-    try:
-        if choice:
-            keys = {name: row.get(name) or None for name in ("turn_id", "character_id", "name", "term", "topic")}
-            yield Draft.model_validate({"kind": row.get("kind"), "choice": choice} | keys | common)
-        if ending:
-            yield Draft.model_validate(
-                {"kind": "ending", "choice": "add", "ending": ending, "turn_id": row.get("turn_id")} | common
-            )
-    except ValidationError as error:
-        raise UserError(f"{where}: is no decision: {reason(error)}") from None

@@ -6,14 +6,14 @@ decided since a snapshot was made is taken from the book.
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import duckdb
 
 from wh_judge.errors import UserError
-from wh_judge.review.decisions import Decision, in_force
+from wh_judge.review.decisions import CHOICES, PERSONAL, SUBJECTS, Decision, Kind, Subject, in_force
 from wh_judge.review.names import closest_names
 from wh_judge.rules import RuleSettings
 from wh_judge.rules.speech import polite_pattern
@@ -28,7 +28,7 @@ DRAWN = 20
 TURNS_SHOWN = 5
 """Turns that a name is shown with."""
 
-_WEEK = re.compile(r"(\d{4})-W(\d{2})")
+_WEEK = re.compile(r"(\d{4})-W(\d{2})", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ def days_of(week: str) -> tuple[dt.date, dt.date]:
         if found is None:
             raise ValueError
         monday = dt.date.fromisocalendar(int(found[1]), int(found[2]), 1)
-    except ValueError:
+        return monday, monday + dt.timedelta(days=6)
+    except (ValueError, OverflowError):
         raise UserError(f"{week}: is no week; write it like 2026-W36") from None
-    return monday, monday + dt.timedelta(days=6)
 
 
 def newest_week(connection: duckdb.DuckDBPyConnection) -> str:
@@ -99,47 +99,51 @@ def draw(
     most frequent first.
     """
     first, last = days_of(week)
-    if queue == "forbidden":
-        return _forbidden(connection, week, first, last, decisions)
     if queue == "names":
         return _names(connection, week, last, decisions)
-    return _speech(connection, week, first, last, settings, decisions)
+    kind: Kind
+    kind, sql = ("hit", _FORBIDDEN) if queue == "forbidden" else ("speech", _mixed(settings))
+    drawn = connection.execute(
+        f"SELECT * FROM ({sql}) ORDER BY md5('{week} {queue} ' || turn_id), turn_id LIMIT {DRAWN}", [first, last]
+    )
+    names = [column[0] for column in drawn.description or ()]
+    decided = {row.subject[:-1] if row.kind in PERSONAL else row.subject: row.choice for row in in_force(decisions)}
+    return [_turn_task(week, queue, kind, dict(zip(names, row, strict=True)), decided) for row in drawn.fetchall()]
 
 
-def _drawn(week: str, queue: Queue) -> str:
-    """The order of a draw."""
-    return f"md5('{week} {queue} ' || turn_id), turn_id"
+_FORBIDDEN = """
+    SELECT turn_id, verdict.character_id, touched_term AS term, touched_topic AS topic, name AS character_name,
+           user_message, reply_text, verdict.model_id, verdict.day::VARCHAR AS day
+    FROM verdict JOIN chat_turn USING (turn_id)
+    LEFT JOIN character_card AS card ON card.character_id = verdict.character_id
+    WHERE verdict = '금지 소재 접촉' AND verdict.day BETWEEN ? AND ?"""
 
 
-def _forbidden(
-    connection: duckdb.DuckDBPyConnection, week: str, first: dt.date, last: dt.date, decisions: Sequence[Decision]
-) -> list[Task]:
-    rows = connection.execute(
-        f"""SELECT turn_id, verdict.character_id, name, touched_term, touched_topic, user_message, reply_text,
-                   verdict.model_id, verdict.day::VARCHAR
-            FROM verdict JOIN chat_turn USING (turn_id)
-            LEFT JOIN character_card AS card ON card.character_id = verdict.character_id
-            WHERE verdict = '금지 소재 접촉' AND verdict.day BETWEEN ? AND ? ORDER BY {_drawn(week, "forbidden")}
-            LIMIT ?""",
-        [first, last, DRAWN],
-    ).fetchall()
-    decided = {(row.turn_id, row.term, row.topic): row.choice for row in in_force(decisions) if row.kind == "hit"}
-    names = ("character_name", "user_message", "reply_text", "model_id", "day")
-    return [
-        Task(
-            task_id=f"{week}/forbidden/{turn_id}",
-            queue="forbidden",
-            kind="hit",
-            choices=("harmful", "harmless"),
-            turn_id=turn_id,
-            character_id=character_id,
-            term=term,
-            topic=topic,
-            data=dict(zip(names, (name, *rest), strict=True)),
-            decided=decided.get((turn_id, term, topic)),
-        )
-        for turn_id, character_id, name, term, topic, *rest in rows
-    ]
+def _mixed(settings: RuleSettings) -> str:
+    """Replies with polite sentences and others."""
+    polite = f"len(list_filter(pieces, lambda x: {polite_sql('x', settings)}))"
+    return f"""
+        SELECT turn_id, turn.character_id, card.name AS character_name, card.honorific_rule, turn.user_message,
+               turn.reply_text, turn.model_id, turn.day::VARCHAR AS day, {polite} AS polite, len(pieces) AS sentences
+        FROM (SELECT *, list_filter(string_split_regex(reply_text, '[{regex_class(SENTENCE_ENDS)}]'),
+                                    lambda x: {hangul_sql("x")}) AS pieces
+              FROM chat_turn WHERE day BETWEEN ? AND ? AND reply_text IS NOT NULL) AS turn
+        SEMI JOIN verdict USING (turn_id)
+        JOIN character_card AS card ON card.character_id = turn.character_id
+        WHERE {polite} BETWEEN 1 AND len(pieces) - 1"""
+
+
+def _turn_task(week: str, queue: Queue, kind: Kind, row: dict[str, Any], decided: Mapping[Subject, str]) -> Task:
+    keys = {name: row.pop(name, None) for name in ("turn_id", "character_id", "term", "topic")}
+    return Task(
+        task_id=f"{week}/{queue}/{keys['turn_id']}",
+        queue=queue,
+        kind=kind,
+        choices=CHOICES[kind],
+        data=row,
+        decided=decided.get((kind, *(keys[name] for name in SUBJECTS[kind]))),
+        **keys,
+    )
 
 
 def _names(
@@ -160,7 +164,7 @@ def _names(
             task_id=f"{week}/names/{character_id}/{name}",
             queue="names",
             kind="name",
-            choices=("add", "block"),
+            choices=CHOICES["name"],
             character_id=character_id,
             name=name,
             data={
@@ -172,44 +176,6 @@ def _names(
         )
         for character_id, character_name, name, count, turns, canon in rows
         if (character_id, name) not in decided
-    ]
-
-
-def _speech(
-    connection: duckdb.DuckDBPyConnection,
-    week: str,
-    first: dt.date,
-    last: dt.date,
-    settings: RuleSettings,
-    decisions: Sequence[Decision],
-) -> list[Task]:
-    rows = connection.execute(
-        f"""SELECT turn_id, turn.character_id, card.name, card.honorific_rule, turn.user_message, turn.reply_text,
-                   turn.model_id, turn.day::VARCHAR,
-                   len(list_filter(pieces, lambda x: {polite_sql("x", settings)})), len(pieces)
-            FROM (SELECT *, list_filter(string_split_regex(reply_text, '[{regex_class(SENTENCE_ENDS)}]'),
-                                        lambda x: {hangul_sql("x")}) AS pieces
-                  FROM chat_turn WHERE day BETWEEN ? AND ? AND reply_text IS NOT NULL) AS turn
-            SEMI JOIN verdict USING (turn_id)
-            JOIN character_card AS card ON card.character_id = turn.character_id
-            WHERE len(list_filter(pieces, lambda x: {polite_sql("x", settings)})) BETWEEN 1 AND len(pieces) - 1
-            ORDER BY {_drawn(week, "speech")} LIMIT ?""",
-        [first, last, DRAWN],
-    ).fetchall()
-    decided = {row.turn_id: row.choice for row in in_force(decisions) if row.kind == "speech"}
-    names = ("character_name", "honorific_rule", "user_message", "reply_text", "model_id", "day", "polite", "sentences")
-    return [
-        Task(
-            task_id=f"{week}/speech/{turn_id}",
-            queue="speech",
-            kind="speech",
-            choices=("반말", "존댓말", "섞임"),
-            turn_id=turn_id,
-            character_id=character_id,
-            data=dict(zip(names, rest, strict=True)),
-            decided=decided.get(turn_id),
-        )
-        for turn_id, character_id, *rest in rows
     ]
 
 

@@ -15,12 +15,13 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from wh_judge.errors import UserError
+from wh_judge.errors import UserError, first_fault
 from wh_judge.review.book import book_of, read_book, write_down
 from wh_judge.review.decisions import Decision, Draft, in_force, shown
 from wh_judge.review.effects import all_labels
 from wh_judge.review.endings import propose
-from wh_judge.review.exchange import SUFFIXES, read_drafts, write_tasks
+from wh_judge.review.exchange import SUFFIXES, write_tasks
+from wh_judge.review.intake import read_drafts
 from wh_judge.review.labels import by_labeller, pair_agreements
 from wh_judge.review.queues import QUEUES, Task, draw, newest_week
 from wh_judge.review.terms import term_precision
@@ -103,7 +104,7 @@ async def decide_page(request: Request) -> Response:
     try:
         draft = Draft.model_validate(cells | {"by": by})
     except ValidationError as error:
-        raise PageError(400, f"결정이 아닙니다. ({error.errors()[0]['msg']})", "검토 쪽에서 다시 고르세요.") from None
+        raise PageError(400, f"결정이 아닙니다. ({first_fault(error)})", "검토 쪽에서 다시 고르세요.") from None
     await run_in_threadpool(write_down, book_of(request.app.state.settings.data), [draft])
     turn = f"/turn?{urlencode({'id': draft.turn_id})}" if back == "turn" and draft.turn_id else ""
     address = turn or f"/review?{urlencode({'tab': back if back in TABS else 'decisions', 'week': week, 'by': by})}"

@@ -116,8 +116,32 @@ def test_what_was_decided_is_listed(reviewed: Reviewed) -> None:
     assert [row["in_force"] for row in reviewed.rows("decisions")] == [False, False]
 
 
+def test_a_reason_of_several_lines_forges_no_line_of_a_list(reviewed: Reviewed) -> None:
+    why = "스승\n2026-09-01  T-1  forged\u2028D-9  forged"
+    reviewed.review("decide", "name", "add", "--character", "C-1", "--name", "리안", "--by", "지은", "--why", why)
+    reviewed.run()
+    told = (call("changes", *reviewed.data), call("why", "T-8", *reviewed.data), reviewed.review("decisions"))
+    assert not [
+        line for out in told for line in out.out.splitlines() if line.lstrip().startswith(("2026-09-01", "D-9"))
+    ]
+    assert ["forged D-9  forged" in result.out for result in told] == [True] * 3
+
+
+def test_a_queue_is_a_table_for_people_and_json_for_machines(reviewed: Reviewed) -> None:
+    shown = reviewed.review("queue", "names", "--week", WEEK)
+    assert [cell for cell in ("리안", "T-8:") if cell not in shown.out] == [] and "{" not in shown.out
+    assert "1 tasks; --out writes them" in shown.err
+    [row] = reviewed.rows("queue", "names", "--week", WEEK)
+    assert (row["task_id"], row["count"], row["choice"]) == (f"{WEEK}/names/C-1/리안", 1, None)
+    reviewed.review(
+        "decide", "hit", "harmless", *("--turn", "T-7", "--term", "선거"), "--topic", "현실 정치", "--by", "a"
+    )
+    hits = reviewed.review("queue", "forbidden", "--week", WEEK).out
+    assert [cell for cell in ("T-7", "선거", "harmless") if cell not in hits] == []
+
+
 BAD: list[tuple[tuple[str, ...], str]] = [
-    (("queue", "names", "--week", "W36"), "W36: is no week"),
+    *((("queue", "names", "--week", week), f"{week}: is no week") for week in ("W36", "9999-W52", "２０２６-W36")),
     (("queue", "names", "--out", "names.xlsx"), "write to a name that ends in"),
     (("decide", "name", "add", "--name", "리안", "--by", "a"), "character_id is missing"),
     (("decide", "label", "좋음", "--turn", "T-1", "--by", "a"), "choice of label is none of"),

@@ -1,7 +1,10 @@
 """A day's drafts: asked of a server, weighed, and kept in the warehouse for the verdicts in force alone."""
 
 import json
+import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -148,3 +151,24 @@ def test_without_an_endpoint_the_variables_are_named(
 ) -> None:
     with serving(copying()) as script, pytest.raises(UserError, match="set WH_JUDGE_DRAFTS_URL"):
         draft(house, warehouse, script, **{missing: None})
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (None, "holds no answers (file is not a database); delete it, and what it held is asked again"),
+        ("CREATE TABLE answer (hash TEXT)", "cannot be read or written: no such column: raw"),
+    ],
+)
+def test_a_file_of_answers_that_is_none_is_named(
+    table: str | None, words: str, house: House, warehouse: duckdb.DuckDBPyConnection
+) -> None:
+    path = house.data / "drafts.sqlite"
+    if table is None:
+        path.write_bytes(b"no database at all" * 100)
+    else:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(table)
+    with serving(copying()) as script, pytest.raises(UserError, match=re.escape(f"{path}: {words}")):
+        draft(house, warehouse, script)
+    assert not script.requests

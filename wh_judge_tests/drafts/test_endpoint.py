@@ -2,6 +2,7 @@
 
 import asyncio
 import email.utils
+import gzip
 import json
 import time
 from dataclasses import replace
@@ -11,12 +12,13 @@ import pytest
 
 from wh_judge.drafts.budget import Budget
 from wh_judge.drafts.cache import Answer
-from wh_judge.drafts.endpoint import Endpoint, retry_after
+from wh_judge.drafts.endpoint import ANSWER_LIMIT, Endpoint, retry_after
 from wh_judge.drafts.prompt import Request, request_for
 from wh_judge.errors import UserError
 from wh_judge_tests.drafts.build import case
 from wh_judge_tests.drafts.scripted import Scripted, Step, copying, serving
 
+KEY = "sk-0123456789"
 SMALL = Request("m", (("user", '{"verdict": {}, "default_summary": "예."}'),), 100)
 
 
@@ -24,7 +26,7 @@ def ask(script: Scripted, request: Request = SMALL, budget: Budget | None = None
     """Ask the server once; pauses between tries are as good as none."""
 
     async def asked() -> Answer:
-        endpoint = Endpoint(script.url, "secret", **({"seconds": 5.0, "tries": 3, "pause": 0.001} | options))
+        endpoint = Endpoint(script.url, KEY, **({"seconds": 5.0, "tries": 3, "pause": 0.001} | options))
         try:
             return await endpoint.ask(request, budget or Budget(10**9, None, (0.0, 0.0)))
         finally:
@@ -46,7 +48,7 @@ def test_the_model_the_schema_and_the_key_are_sent() -> None:
     [sent], [headers] = script.requests, script.headers
     assert (sent["model"], sent["max_tokens"], sent["temperature"]) == ("m", 100, 0)
     assert "summary" in sent["response_format"]["json_schema"]["schema"]["properties"]
-    assert headers["authorization"] == "Bearer secret"
+    assert headers["authorization"] == f"Bearer {KEY}"
 
 
 GOOD = Step("응")
@@ -64,11 +66,29 @@ RECOVERS: list[Step] = [
     Step(body=b"", cut=10),
     Step("응", seconds=1.0),
     Step("응", drip=0.05),
+    *(
+        Step(body=body.encode())
+        for body in (
+            '"text"',
+            "null",
+            "<html>",
+            '{"choices": "응"}',
+            '{"choices": {"message": {"content": "응"}}}',
+            '{"choices": [null]}',
+            '{"choices": [{"finish_reason": "stop"}]}',
+            '{"choices": [{"message": {"content": 5}}]}',
+            '{"choices": [{"message": {"content": ["응"]}}]}',
+            '{"choices": [{"message": {"content": "응"}}], "usage": {"prompt_tokens": -9, "completion_tokens": 1}}',
+            '{"choices": [{"message": {"content": "응"}}], "usage": {"prompt_tokens": "x", "completion_tokens": 1}}',
+            '{"choices": [{"message": {"content": "응"}}], "usage": {"prompt_tokens": 1e30, "completion_tokens": 1}}',
+            "[" * 100_000,
+        )
+    ),
 ]
 
 
 @pytest.mark.parametrize(
-    "step", RECOVERS, ids=lambda step: f"{step.status}-{step.body!r:.12}-{step.seconds}-{step.drip}"
+    "step", RECOVERS, ids=lambda step: f"{step.status}-{step.body!r:.60}-{step.seconds}-{step.drip}"
 )
 def test_a_try_that_fails_is_made_again(step: Step) -> None:
     with serving(step, GOOD) as script:
@@ -93,6 +113,65 @@ def test_after_the_last_try_the_reason_is_told(step: Step, words: str) -> None:
     assert answer.raw is None and answer.failure is not None
     assert answer.failure[0] == "no_answer" and words in answer.failure[1]
     assert (answer.tries, len(script.requests)) == (2, 2)
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_an_answer_without_end_is_not_read_to_its_end(status: int) -> None:
+    with serving(Step(status=status, body=b" " * (ANSWER_LIMIT + 1))) as script:
+        answer = ask(script, tries=1)
+    assert answer.failure == ("no_answer", f"the connection broke: the answer is longer than {ANSWER_LIMIT} bytes")
+
+
+def test_an_answer_that_could_unfold_without_end_is_not_unpacked() -> None:
+    packed = Step(headers=(("Content-Encoding", "gzip"),), body=gzip.compress(b" " * 10_000_000))
+    with serving(packed) as script:
+        answer = ask(script, tries=1)
+    assert script.headers[0]["accept-encoding"] == "identity"
+    assert answer.failure is not None and "packed as gzip" in answer.failure[1]
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_what_was_said_goes_to_no_other_address(status: int) -> None:
+    with serving(Step("응")) as elsewhere:
+        there = (("Location", f"{elsewhere.url}/chat/completions"),)
+        with serving(Step(status=status, headers=there)) as script, pytest.raises(UserError, match="WH_JUDGE_DRAFTS_"):
+            ask(script)
+    assert not elsewhere.requests
+
+
+@pytest.mark.parametrize("status", [401, 302])
+def test_a_server_that_says_the_key_aloud_does_not_make_us_say_it(status: int) -> None:
+    step = Step(status=status, body=f'{{"error": {{"message": "what is {KEY}?"}}}}'.encode())
+    with serving(step) as script, pytest.raises(UserError) as caught:
+        ask(script)
+    assert KEY not in str(caught.value) and "WH_JUDGE_DRAFTS_KEY?" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        Step(status=400, body=KEY.encode()),
+        Step(status=500, body=f'{{"error": {{"message": "{KEY}"}}}}'.encode()),
+        Step(body=f'{{"choices": "{KEY}"}}'.encode()),
+        Step(KEY),
+    ],
+)
+def test_the_key_is_in_nothing_that_is_kept(step: Step) -> None:
+    with serving(step) as script:
+        assert KEY not in repr(ask(script, tries=1))
+
+
+@pytest.mark.parametrize("key", ["sk-1\n2", "sk-한글", "sk 1"])
+def test_a_key_that_no_header_can_carry_is_refused_and_not_told(key: str) -> None:
+    with pytest.raises(UserError, match=r"^WH_JUDGE_DRAFTS_KEY: ") as caught:
+        Endpoint("http://127.0.0.1:1/v1", key, seconds=1, tries=1)
+    assert key not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["", "127.0.0.1:1/v1", "file:///etc", "http://", "http://[::1/v1", "http://a:b@c/v1"])
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(UserError, match=r"^WH_JUDGE_DRAFTS_URL: is no address"):
+        Endpoint(url, KEY, seconds=1, tries=1)
 
 
 def test_nobody_there_is_no_answer() -> None:
@@ -162,6 +241,10 @@ def test_a_response_that_the_server_cuts_off_says_so() -> None:
         ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
         ({"retry-after": "soon"}, None),
         ({"retry-after-ms": "soon"}, None),
+        ({"retry-after-ms": "nan"}, None),
+        ({"retry-after": "²"}, None),
+        ({"retry-after": "9" * 400}, float("inf")),
+        ({"retry-after": "Mon, 01 Jan 99999 00:00:00 GMT"}, None),
         ({"retry-after": email.utils.formatdate(0, usegmt=True)}, 0.0),
         ({"retry-after": email.utils.formatdate(time.time() + 9000, usegmt=True)}, pytest.approx(9000, abs=600)),
     ],

@@ -1,5 +1,6 @@
 """What a decision is, which of them count, and the book that keeps them."""
 
+import fcntl
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -112,6 +113,69 @@ def test_a_line_that_is_no_decision_is_named(tmp_path: Path, line: str, words: s
     path.write_text(path.read_text("utf-8") + line + "\n", encoding="utf-8")
     with pytest.raises(UserError, match=rf"decisions.jsonl:2.*{words}"):
         read_book(path)
+
+
+@pytest.mark.parametrize("cut", [1, 20])
+def test_a_line_that_was_cut_off_says_so(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "decisions.jsonl"
+    write_down(path, [name("add"), name("block")])
+    os.truncate(path, path.stat().st_size - 1 - cut)
+    before = path.read_bytes()
+    words = r"decisions.jsonl:2: is no decision: .*delete the line; the file ends in it"
+    with pytest.raises(UserError, match=words):
+        read_book(path)
+    with pytest.raises(UserError, match=words):
+        write_down(path, [name("add", "서연")])
+    assert path.read_bytes() == before
+
+
+def test_whoever_reads_waits_for_whoever_writes(tmp_path: Path) -> None:
+    path = tmp_path / "decisions.jsonl"
+    write_down(path, [name("add")])
+    with ThreadPoolExecutor(1) as pool, path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write(b'{"half')
+        file.flush()
+        reading = pool.submit(read_book, path)
+        with pytest.raises(TimeoutError):
+            reading.result(timeout=0.05)
+        file.truncate(path.stat().st_size - 6)
+        fcntl.flock(file, fcntl.LOCK_UN)
+        assert len(reading.result()) == 1
+
+
+def test_an_editor_s_byte_order_mark_and_line_ends_do_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "decisions.jsonl"
+    written = write_down(path, [name("add"), name("block")])
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert read_book(path) == written
+
+
+def test_of_equal_decisions_in_one_go_one_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "decisions.jsonl"
+    drafts = [name("add"), name("add"), name("block"), undo("D-2"), name("add"), undo("D-3"), name("block")]
+    assert [shown(row) for row in write_down(path, drafts)] == [
+        "name add C-1 리안",
+        "name block C-1 리안",
+        "undo D-2",
+        "undo D-3",
+    ]
+
+
+@pytest.mark.parametrize("why", ["가" * 2_001, "\ud800"])
+def test_a_reason_that_no_list_can_show_is_refused(why: str) -> None:
+    with pytest.raises(ValidationError):
+        name("add", why=why)
+
+
+HOSTILE = "=cmd|' /C calc'!A0\n\u2028\u202e<script>{{1}}\x1b[31m\r\x00"
+
+
+def test_hostile_text_comes_back_to_the_letter(tmp_path: Path) -> None:
+    path = tmp_path / "decisions.jsonl"
+    write_down(path, [name("add", of=HOSTILE, why=HOSTILE)])
+    [row] = read_book(path)
+    assert (row.name, row.why) == (HOSTILE, HOSTILE)
 
 
 def test_many_who_write_at_once_lose_nothing(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import re
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,8 @@ import pytest
 
 from wh_judge.errors import UserError
 from wh_judge.review.decisions import Draft
-from wh_judge.review.exchange import SUFFIXES, label_studio_config, read_drafts, rows_of, write_tasks
+from wh_judge.review.exchange import SUFFIXES, label_studio_config, rows_of, write_tasks
+from wh_judge.review.intake import read_drafts
 from wh_judge.review.queues import Task
 
 HOSTILE = '=HYPERLINK("http://a"), "그래요"\n다음 줄; <b>|'
@@ -154,7 +157,10 @@ def test_who_decided_can_be_given_where_the_file_does_not_say(tmp_path: Path) ->
     write_tasks([NAME], path)
     answered(path, {NAME.task_id: {"choice": "block"}})
     assert [draft.by for draft in read_drafts(path, by="민호")] == ["민호"]
-    with pytest.raises(UserError, match=r"tasks.csv:2: does not say who decided; fill in the column by, or give --by"):
+    with pytest.raises(
+        UserError,
+        match=r"tasks.csv:2: is no decision: it does not say who decided; fill in the column by, or give --by",
+    ):
         read_drafts(path)
 
 
@@ -168,13 +174,100 @@ def test_one_bad_row_and_nothing_is_taken(tmp_path: Path, suffix: str) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    (tmp_path / "tasks.jsonl").write_text('{"task_id": 1}\n{broken\n')
+    (tmp_path / "tasks.jsonl").write_text('{"kind": "name"}\n{broken\n')
     with pytest.raises(UserError, match=r"tasks.jsonl:2: is no JSON"):
         read_drafts(tmp_path / "tasks.jsonl")
     with pytest.raises(UserError, match=r"is none of .csv, .jsonl, .json"):
         read_drafts(tmp_path / "tasks.xlsx")
     with pytest.raises(UserError, match=r"write to a name that ends in"):
         write_tasks(TASKS, tmp_path / "tasks.xlsx")
+
+
+EDITED_BY_HAND: dict[str, tuple[dict[str, Any], str]] = {
+    "results that are none": ({"result": 5}, "annotations.0.result: "),
+    "a value that is none": ({"result": [{"from_name": "choice", "value": 3}]}, "annotations.0.result.0.value: "),
+    "choices that are no list": (
+        {"result": [{"from_name": "choice", "value": {"choices": {"a": 1}}}]},
+        "annotations.0.result.0.value.choices: ",
+    ),
+    "two choices": (
+        {"result": [{"from_name": "choice", "value": {"choices": ["반말", "존댓말"]}}]},
+        "choice has several answers, 반말 / 존댓말; leave one",
+    ),
+}
+
+
+@pytest.mark.parametrize(("annotated", "words"), EDITED_BY_HAND.values(), ids=EDITED_BY_HAND)
+def test_a_task_edited_by_hand_is_told_in_one_line(tmp_path: Path, annotated: dict[str, Any], words: str) -> None:
+    path = tmp_path / "tasks.json"
+    write_tasks([SPEECH], path)
+    [task] = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps([task | {"annotations": [annotated]}]), "utf-8")
+    with pytest.raises(UserError, match=rf"^{re.escape(f'{path}:1: is no decision: {words}')}[^\n]*$"):
+        read_drafts(path, by="지은")
+
+
+@pytest.mark.parametrize(
+    ("task", "cells"),
+    [
+        (HIT, {"turn_id": "7"}),
+        (SPEECH, {"turn_id": None}),
+        (NAME, {"name": "2026-01-02"}),
+        (NAME, {"character_id": "C-01"}),
+        (HIT, {"task_id": SPEECH.task_id}),
+        (HIT, {"task_id": "1"}),
+    ],
+)
+def test_a_cell_that_a_spreadsheet_changed_is_not_taken(tmp_path: Path, task: Task, cells: dict[str, Any]) -> None:
+    path = tmp_path / "tasks.jsonl"
+    [row] = rows_of([task])
+    path.write_text(json.dumps(row | {"choice": task.choices[0], "by": "지은"} | cells), "utf-8")
+    with pytest.raises(UserError, match=rf"{re.escape(str(path))}:1: is no decision: task_id .* is not about "):
+        read_drafts(path)
+
+
+def test_ids_survive_another_normal_form(tmp_path: Path) -> None:
+    [row] = rows_of([NAME])
+    path = tmp_path / "tasks.jsonl"
+    decomposed = unicodedata.normalize("NFD", NAME.name or "")
+    path.write_text(json.dumps(row | {"choice": "add", "by": "지은", "name": decomposed}), "utf-8")
+    assert [draft.name for draft in read_drafts(path)] == [NAME.name]
+
+
+def test_a_row_by_hand_needs_no_id(tmp_path: Path) -> None:
+    path = tmp_path / "more.csv"
+    path.write_text("kind,choice,by,turn_id\nlabel,설정대로 말함,지은,T-1\n", "utf-8")
+    assert [(draft.kind, draft.turn_id) for draft in read_drafts(path)] == [("label", "T-1")]
+
+
+NO_TASKS: dict[str, tuple[str, str, str]] = {
+    "semicolons": (".csv", "kind;choice;by\nlabel;x;y\n", "lacks choice, kind; separate the cells by commas"),
+    "nothing": (".csv", "", "has a header that lacks choice, kind"),
+    "a log": (".jsonl", '{"turn_id": "T-1"}', "it has no kind, so that it is no task"),
+    "a log as JSON": (".json", '[{"turn_id": "T-1"}]', "it has no kind, so that it is no task"),
+    "another project": (".json", '[{"data": {"text": "a"}, "annotations": []}]', "it has no kind"),
+    "a broken half": (".json", '[{"data": {"kind": "name"}}, {"da', "is no JSON"),
+    "half a text": (".jsonl", '{"kind": "label", "choice": "말투 어긋남", "by": "\\ud800", "turn_id": "1"}', "by: "),
+}
+
+
+@pytest.mark.parametrize(("suffix", "text", "words"), NO_TASKS.values(), ids=NO_TASKS)
+def test_a_file_that_holds_no_tasks_is_not_taken_for_one_that_nobody_answered(
+    tmp_path: Path, suffix: str, text: str, words: str
+) -> None:
+    path = tmp_path / f"tasks{suffix}"
+    path.write_text(text, "utf-8")
+    with pytest.raises(UserError, match=rf"^{re.escape(str(path))}:1: .*{re.escape(words)}"):
+        read_drafts(path, by="지은")
+
+
+@pytest.mark.parametrize(("annotator", "by"), [("jieun@example.org", "jieun@example.org"), (3, "annotator 3")])
+def test_flat_exports_of_label_studio_say_who_decided(tmp_path: Path, annotator: Any, by: str) -> None:
+    path = tmp_path / "tasks.json"
+    [row] = rows_of([SPEECH])
+    del row["by"]
+    path.write_text(json.dumps([row | {"choice": "반말", "annotator": annotator}]), "utf-8")
+    assert [draft.by for draft in read_drafts(path)] == [by]
 
 
 def test_no_cell_of_the_table_is_a_formula(tmp_path: Path) -> None:
