@@ -119,7 +119,9 @@ def _on_spark(settings: Settings, given: _Given, fail_on: tuple[str, ...]) -> in
     from wh_judge.spark.reading import check_files
     from wh_judge.spark.tasks import Inputs
 
-    turns, out, rejects = str(given.turns), str(given.out), given.rejects
+    # Java may have another working folder.
+    turns, out = (str(place.absolute() if isinstance(place, Path) else place) for place in (given.turns, given.out))
+    rejects = given.rejects
     check_files(turns)
     check_folder(out, turns)
     local = [given.turns] if isinstance(given.turns, Path) else []
@@ -131,7 +133,7 @@ def _on_spark(settings: Settings, given: _Given, fail_on: tuple[str, ...]) -> in
         validation_tables(log.validations, SHOWN, Console(stderr=True, emoji=False, highlight=False))
         if not log.sound:
             failed = ", ".join(result.code for result in log.validations if not result.ok)
-            raise UserError(f"{out}: nothing is written, since {failed} failed")
+            raise UserError(f"{given.out}: nothing is written, since {failed} failed")
         if rejects is not None:
             write_documents(chain(rejects_of(of_inputs, []), log.rejects()), rejects, REJECT_COLUMNS)
         log.write(out)
