@@ -116,8 +116,8 @@ def test_hostile_rows(spark: "SparkSession", logs: list[Rows]) -> None:
 def test_sessions_that_are_split_over_files_and_days(spark: "SparkSession", tmp_path: Path) -> None:
     """And one that is larger than all others, and than what a task holds at a time."""
     long = [
-        turn("T-0", session_id="S-long", named_entities=["하늘"]),
-        *(turn(f"T-{n}", **ASKED) for n in range(1, 900)),
+        turn("L-0", session_id="S-long", named_entities=["하늘"]),
+        *(turn(f"L-{n}", **ASKED) for n in range(1, 900)),
     ]
     every = [*long, *STATE.turns]
     moved = [
@@ -133,7 +133,7 @@ def test_sessions_that_are_split_over_files_and_days(spark: "SparkSession", tmp_
     finally:
         spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", size or "")
     assert found == by_local(folder, inputs)
-    assert sum(row["recall_source_turn"] == "T-0" for row in found.verdicts) == 899
+    assert sum(row["recall_source_turn"] == "L-0" for row in found.verdicts) == 899
 
 
 def test_rows_that_are_none_or_not_the_last(spark: "SparkSession", tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def judged_days(house: House, change: Callable[[Judgement], Judgement] = lambda 
     """All tables after the three days, one after the other."""
     with house.warehouse() as connection:
         house.bring_in(connection)
-        for day in (*DAYS, DAY_2):
+        for day in DAYS:
             assert house.judge(connection, day, change=change).committed
         return tables(connection)
 
