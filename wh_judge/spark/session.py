@@ -61,6 +61,9 @@ def open_session(master: str) -> "SparkSession":
     session.conf.set("spark.sql.session.timeZone", "UTC")
     session.conf.set("spark.sql.caseSensitive", "true")
     session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(BATCH_ROWS))
+    if master.startswith("local"):
+        # Spark's 200 are meant for a cluster; each costs a task as much as a few thousand turns.
+        session.conf.set("spark.sql.shuffle.partitions", str(2 * session.sparkContext.defaultParallelism))
     return session
 
 

@@ -30,10 +30,13 @@ from wh_judge_tests.test_stream import as_read
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("java") or os.environ.get("CI")),
-    reason="there is no Java; apt-get install openjdk-17-jre-headless",
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not (shutil.which("java") or os.environ.get("CI")),
+        reason="there is no Java; apt-get install openjdk-17-jre-headless",
+    ),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
 SAMPLE = ROOT / "data" / "sample"
 SMALL = {
     "spark.sql.adaptive.enabled": "false",
