@@ -4,6 +4,7 @@ import datetime as dt
 import hashlib
 import json
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from wh_judge.store.votes import people_files
 SENSOR_SECONDS = int(os.environ.get("WH_JUDGE_SENSOR_SECONDS", "30"))
 CATCH_UP_DAYS = 31
 """Missed days that one night makes good; a longer gap is a backfill that somebody should start knowingly."""
+LONGEST_PAUSE = 3600.0
+"""Seconds after which an input whose reading failed is read again, at the latest."""
 
 inputs_job = dg.define_asset_job(
     "inputs", selection=["cards", "lexicon"], description="Reads the cards and the lexicon."
@@ -156,16 +159,44 @@ def due_days(tonight: dt.date, done: set[str]) -> list[str]:
     description="Looks whether cards, lexicon, labels, log, inbox or settings changed, and reads what did.",
 )
 def changed_inputs(context: dg.SensorEvaluationContext) -> Iterator[dg.RunRequest | dg.SkipReason]:
-    """One run for each kind of input that is not as it was at the last look."""
-    settings = load_settings()
-    known = json.loads(context.cursor) if context.cursor else {}
-    found = fingerprints(settings)
-    for job, fingerprint in found.items():
-        if known.get(job) != fingerprint:
-            yield dg.RunRequest(job_name=job, run_key=f"{job} {fingerprint}")
-    context.update_cursor(json.dumps(found))
-    if known == found:
+    """One run for each kind of input that is not as it was at the last look, or whose last reading failed."""
+    known, asked = {**json.loads(context.cursor or "{}")}, False
+    for job, fingerprint in fingerprints(load_settings()).items():
+        last = known.get(job)
+        if not isinstance(last, dict) or last["found"] != fingerprint:
+            # The count is in the key because Dagster starts no second run with a key: an edit may be taken back.
+            known[job] = {
+                "found": fingerprint,
+                "count": last["count"] + 1 if isinstance(last, dict) else 1,
+                "failed": 0,
+            }
+        elif _is_due_again(context.instance, _run_key(job, last), last["failed"]):
+            known[job] = {"found": fingerprint, "count": last["count"] + 1, "failed": last["failed"] + 1}
+        else:
+            continue
+        asked = True
+        # An input before the days that wait in the queue, which would be judged once more after it.
+        tags = {} if job == "evaluations" else {"dagster/priority": "1"}
+        yield dg.RunRequest(job_name=job, run_key=_run_key(job, known[job]), tags=tags)
+    context.update_cursor(json.dumps(known))
+    if not asked:
         yield dg.SkipReason("nothing changed")
+
+
+def _run_key(job: str, found: dict[str, Any]) -> str:
+    return f"{job} {found['found']} {found['count']}"
+
+
+def _is_due_again(instance: dg.DagsterInstance, run_key: str, failed: int) -> bool:
+    """Whether the run with this key failed, such as one that was killed, and the pause after it is over.
+
+    Each pause is twice the one before, up to `LONGEST_PAUSE`: what made the run fail may last.
+    """
+    records = instance.get_run_records(dg.RunsFilter(tags={"dagster/run_key": run_key}), limit=1)
+    if not records or records[0].dagster_run.status != dg.DagsterRunStatus.FAILURE:
+        return False
+    pause = min(SENSOR_SECONDS * 2.0 ** min(failed, 32), LONGEST_PAUSE)
+    return time.time() - (records[0].end_time or 0) >= pause
 
 
 def fingerprints(settings: Settings) -> dict[str, str]:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
+from sqlalchemy.exc import OperationalError
 
 from wh_judge import store
 from wh_judge.errors import UserError
@@ -66,7 +67,7 @@ def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
     has its paths relative to that.
 
     Raises:
-        UserError: another process keeps the instance, or a folder cannot be made.
+        UserError: another process keeps the instance, a folder cannot be made, or the history cannot be written.
     """
     try:
         settings.data.mkdir(parents=True, exist_ok=True)
@@ -79,6 +80,11 @@ def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
         with dg.DagsterInstance.get() as instance, _alone(Path(instance.storage_directory()).parent):
             _end_the_dead(instance)
             yield instance
+    except OperationalError as error:
+        raise UserError(
+            f"{home}: Dagster cannot keep its history of runs: {error.orig}; make room on its disk, or see to the right"
+            " to write there, and run again"
+        ) from None
     finally:
         os.chdir(before)
 

@@ -60,7 +60,9 @@ def print_summary(summary: dict[str, Any], settings: Settings, console: Console)
     _heading("What to open next", console)
     for what, where in (
         ("the graph, its checks and its history", "make ui, or dagster dev where there is no Makefile"),
+        ("the verdicts on a page, in Korean", "make serve, or wh-judge screen"),
         ("why a turn has its verdict", "wh-judge why TURN_ID"),
+        ("what changed, and why", "wh-judge changes"),
         ("what the rules are and why", "wh-judge rules"),
         ("Data Docs of the tables", str(settings.docs / "index.html")),
         ("snapshots for analysts (DuckDB)", str(settings.published)),

@@ -33,8 +33,8 @@ _DATA_VERSION = "dagster/data_version"
 class RunResult:
     """What was done."""
 
-    jobs: int = 0
-    """Dagster runs that were launched."""
+    runs: list[str] = field(default_factory=list)
+    """Dagster runs that were launched, by id."""
     days: list[dt.date] = field(default_factory=list)
     """Days that were judged."""
     failed: dict[str, str] = field(default_factory=dict)
@@ -67,7 +67,7 @@ def run_stale(settings: Settings, progress: Progress) -> RunResult:
             relabelled = not is_read(connection, settings, TABLES["gold_label"])
             relabelled = relabelled or not people_known(connection, settings) or not probes_known(connection, settings)
             finished = is_published(connection, settings.published)
-        if result.jobs or relabelled or not finished or not _succeeded(instance, "evaluations"):
+        if result.runs or relabelled or not finished or not _succeeded(instance, "evaluations"):
             progress("evaluations", 0, 0)
             _execute(result, instance, settings, "evaluations", "evaluations")
     return result
@@ -169,7 +169,7 @@ def _execute(
             run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
         )
     )
-    result.jobs += 1
+    result.runs.append(outcome.run_id)
     if _was_interrupted(outcome):
         # Dagster ends the run that Ctrl-C meets and returns; the runs after it are not wanted either.
         raise KeyboardInterrupt

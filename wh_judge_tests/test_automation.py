@@ -5,6 +5,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -74,11 +75,22 @@ def test_the_night_is_that_of_seoul() -> None:
     assert nightly.job_name == "day"
 
 
-def looked(house: House, cursor: str | None = None) -> tuple[list[str], str]:
-    """The jobs that the sensor starts, and its cursor."""
-    context = dg.build_sensor_context(cursor=cursor)
-    looked_at: Any = changed_inputs(context)
-    found = list(looked_at)
+def looked(
+    house: House, cursor: str | None = None, instance: dg.DagsterInstance | None = None
+) -> tuple[list[str], str]:
+    """The jobs that the sensor starts, and its cursor. With an instance, runs are created as the daemon does."""
+    with ExitStack() as stack:
+        kept = instance or stack.enter_context(dg.DagsterInstance.ephemeral())
+        context = dg.build_sensor_context(cursor=cursor, instance=kept)
+        looked_at: Any = changed_inputs(context)
+        found = list(looked_at)
+        for request in found:
+            if instance and isinstance(request, dg.RunRequest):
+                tags = {"dagster/run_key": str(request.run_key)}
+                assert not instance.get_runs(dg.RunsFilter(tags=tags)), (
+                    "Dagster would start no second run with this key"
+                )
+                instance.create_run_for_job(dg.job(name=request.job_name)(lambda: None), tags=tags)
     assert context.cursor is not None
     requests = [request for request in found if isinstance(request, dg.RunRequest)]
     assert bool(requests) != any(isinstance(entry, dg.SkipReason) for entry in found)
@@ -177,7 +189,76 @@ def test_a_run_is_asked_for_once_for_the_same_change(house: House) -> None:
         keys.append([request.run_key for request in looked_at])
     assert keys[0] == keys[1]
     assert len(set(keys[0])) == 3
-    assert json.loads(context.cursor or "") == fingerprints(house.settings)
+
+
+@pytest.mark.parametrize(
+    ("job", "edit", "back"),
+    [
+        ("inputs", lambda house: house.cards(*CARDS, card("C-9")), lambda house: house.cards(*CARDS)),
+        ("inputs", lambda house: house.lexicon(*LEXICON[1:]), lambda house: house.lexicon(*LEXICON)),
+        ("log", lambda house: house.log("more", turn("T-90", turn_at=at(1))), lambda house: house.log("more")),
+        ("evaluations", lambda house: house.gold(("T-1", "말투 어긋남")), lambda house: house.gold()),
+    ],
+    ids=["a card", "the lexicon", "a log file", "labels"],
+)
+def test_an_edit_that_is_taken_back_is_read_each_time(
+    job: str,
+    edit: Callable[[House], object],
+    back: Callable[[House], object],
+    house: House,
+    instance: dg.DagsterInstance,
+) -> None:
+    back(house)
+    _, cursor = looked(house, None, instance)
+    for change in (edit, back, edit, back):
+        change(house)
+        started, cursor = looked(house, cursor, instance)
+        assert started == [job]
+
+
+def test_an_input_whose_run_failed_is_read_again_after_pauses_that_grow(
+    house: House, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, cursor = looked(house, None, instance)
+    clock = time.time()
+    monkeypatch.setattr("wh_judge.automation.time.time", lambda: clock)
+    for pause in (30, 60, 120, 240, 480, 960, 1920, 3600, 3600):
+        [run, *_] = instance.get_runs(dg.RunsFilter(job_name="inputs"))
+        assert looked(house, cursor, instance) == ([], cursor), "while the run is under way"
+        instance.report_run_failed(run)
+        ended = instance.get_run_records(dg.RunsFilter(run_ids=[run.run_id]))[0].end_time or 0.0
+        clock = ended + pause - 1
+        assert looked(house, cursor, instance) == ([], cursor)
+        clock = ended + pause
+        started, cursor = looked(house, cursor, instance)
+        assert started == ["inputs"]
+
+
+@pytest.mark.parametrize("end", [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.CANCELED])
+def test_an_input_that_was_read_or_that_nobody_wants_read_is_not_read_again(
+    end: dg.DagsterRunStatus, house: House, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, cursor = looked(house, None, instance)
+    for run in instance.get_runs():
+        instance.report_run_canceled(run) if end == dg.DagsterRunStatus.CANCELED else _succeed(instance, run)
+    monkeypatch.setattr("wh_judge.automation.time.time", lambda: time.monotonic() + 10**11)
+    assert looked(house, cursor, instance)[0] == []
+
+
+def _succeed(instance: dg.DagsterInstance, run: dg.DagsterRun) -> None:
+    event = dg.DagsterEvent(dg.DagsterEventType.RUN_SUCCESS.value, run.job_name)
+    instance.report_dagster_event(event, run.run_id)
+
+
+def test_inputs_are_read_before_the_days_that_wait(house: House) -> None:
+    context = dg.build_sensor_context()
+    looked_at: Any = changed_inputs(context)
+    priorities = {request.job_name: request.tags.get("dagster/priority") for request in looked_at}
+    assert priorities == {"inputs": "1", "log": "1", "evaluations": None}
+
+
+def test_the_cursor_of_an_older_version_is_taken_up(house: House) -> None:
+    assert looked(house, json.dumps(fingerprints(house.settings)))[0] == ["inputs", "log", "evaluations"]
 
 
 @pytest.fixture

@@ -1,14 +1,18 @@
 """The inbox: what is left alone, what is brought in, what is set aside."""
 
 import os
+import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
 from wh_judge.errors import UserError
 from wh_judge.inbox import QUIET_SECONDS, ready_files
+from wh_judge.ingest import Batch, read_file
 from wh_judge.store.inputs import bring_in, read_problems
 from wh_judge_tests.builders import turn
 from wh_judge_tests.house import House, Line, at, rows, settle
@@ -183,3 +187,164 @@ def test_a_file_in_the_place_of_the_folder_of_rejected_files_is_said_in_one_line
     assert str(told.value).startswith(f"{path}: holds no row, and cannot be moved to ")
     assert "\n" not in str(told.value)
     assert path.exists()
+
+
+def test_a_name_as_long_as_can_be_holds_no_other_file_up(house: House) -> None:
+    name = "가" * 82 + "a.jsonl"
+    put(house, name, "no JSON")
+    put(house, "힣.jsonl", T_90)
+    with house.warehouse() as connection:
+        bring_in(connection, house.settings)
+        assert rows(connection, "SELECT file FROM chat_turn WHERE turn_id = 'T-90'") == [("inbox/힣.jsonl",)]
+    _, file, reason = names(house.settings.inbox)[::-1]
+    assert file == f"rejected/{name}"
+    assert reason.startswith("rejected/가가가") and reason.endswith(".reason.txt")
+    assert "is no JSON" in (house.settings.inbox / reason).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "expected"),
+    [
+        ("a", "a", {"a": "first", "2/a": "then"}),
+        ("a/b", "a", {"a/b": "first", "2/a": "then"}),
+        ("a", "a/b", {"a": "first", "2/a/b": "then"}),
+        ("a", "a.reason.txt", {"a": "first", "2/a.reason.txt": "then"}),
+        ("a.reason.txt", "a", {"a.reason.txt": "first", "2/a": "then"}),
+    ],
+    ids=["its name", "its folder's name", "in a folder of its name", "the name of its reasons", "reasons of its name"],
+)
+def test_what_was_set_aside_before_stays(first: str, then: str, expected: dict[str, str], house: House) -> None:
+    inbox = house.settings.inbox
+    with house.warehouse() as connection:
+        for name, content in ((first, "first"), (then, "then")):
+            put(house, name, content)
+            bring_in(connection, house.settings)
+            for folder in (path for path in inbox.iterdir() if path.name != "rejected"):
+                folder.rmdir()
+    found = {path: (inbox / "rejected" / path).read_text().strip() for path in expected}
+    assert found == expected
+    reasons = {path: (inbox / "rejected" / f"{path}.reason.txt").read_text() for path in expected}
+    assert all("is none of" in reason for reason in reasons.values())
+    assert len(names(inbox)) == 4
+
+
+def test_what_is_set_aside_once_more_lies_there_once(house: House) -> None:
+    with house.warehouse() as connection:
+        for _ in range(3):
+            put(house, "bad.jsonl", "no JSON")
+            bring_in(connection, house.settings)
+    assert names(house.settings.inbox) == ["rejected/bad.jsonl", "rejected/bad.jsonl.reason.txt"]
+
+
+@pytest.mark.parametrize("content", ["", "no JSON", "[]"], ids=["cut to nothing", "no JSON", "an empty list"])
+def test_a_file_that_came_to_hold_nothing_leaves_its_turns(content: str, house: House) -> None:
+    name = "new.json"
+    put(house, name, "[" + T_90.model_dump_json() + "]")
+    with house.warehouse() as connection:
+        bring_in(connection, house.settings)
+        put(house, name, *([content] if content else []))
+        bring_in(connection, house.settings)
+        assert rows(connection, "SELECT file FROM chat_turn WHERE turn_id = 'T-90'") == [("inbox/new.json",)]
+        put(house, name, "[" + T_90.model_dump_json() + "]")
+        bring_in(connection, house.settings)
+        assert [problem for problem in read_problems(connection) if problem.file == "inbox/new.json"] == []
+    assert "new.json" in names(house.settings.inbox)
+
+
+def test_a_file_is_judged_by_what_was_read_of_it(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if it were being written again as soon as it was read."""
+    path = put(house, "new.jsonl", T_90)
+
+    def read_and_cut(file: Path, *arguments: Any, **options: Any) -> Iterator[Batch]:
+        yield from read_file(file, *arguments, **options)
+        if file == path:
+            file.write_text("")
+
+    monkeypatch.setattr("wh_judge.store.inputs.read_file", read_and_cut)
+    with house.warehouse() as connection:
+        bring_in(connection, house.settings)
+        assert rows(connection, "SELECT file FROM chat_turn WHERE turn_id = 'T-90'") == [("inbox/new.jsonl",)]
+    assert path.exists()
+
+
+HOUR = 3600.0
+
+
+@pytest.mark.parametrize(
+    ("changed", "came", "ready"),
+    [
+        (-HOUR, -HOUR, True),
+        (-1.0, -HOUR, False),
+        (HOUR * 9, -HOUR, True),
+        (HOUR * 9, -1.0, False),
+        (HOUR * 9, HOUR * 9, True),
+        (30.0, 30.0, False),
+    ],
+    ids=[
+        "long ago",
+        "just now",
+        "a copy that keeps a time ahead",
+        "such a copy that came just now",
+        "the clock was set back",
+        "another machine's clock is ahead",
+    ],
+)
+def test_times_that_lie_ahead(
+    changed: float, came: float, ready: bool, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Times of the change and of the coming, as seen from now."""
+    path = put(house, "new.jsonl", T_90)
+    now = path.stat().st_ctime - came
+    os.utime(path, (now + changed, now + changed))
+    now = path.stat().st_ctime - came
+    monkeypatch.setattr("wh_judge.inbox.time.time", lambda: now)
+    assert (ready_files(house.settings.inbox) == [path]) is ready
+
+
+def test_a_link_that_leads_nowhere_is_told(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    (house.settings.inbox / "new.jsonl").symlink_to("nothing.jsonl")
+    later = time.time() + 60
+    monkeypatch.setattr("wh_judge.inbox.time.time", lambda: later)
+    with house.warehouse() as connection:
+        bring_in(connection, house.settings)
+        [problem] = [p for p in read_problems(connection) if p.file == "inbox/new.jsonl"]
+        assert problem.reason == "cannot be read: No such file or directory"
+        (house.settings.inbox / "new.jsonl").unlink()
+        bring_in(connection, house.settings)
+        assert "inbox/new.jsonl" not in {p.file for p in read_problems(connection)}
+
+
+@pytest.mark.parametrize("place", ["rejected", "twice", "inputs"])
+def test_of_a_bad_file_that_is_taken_away_nothing_is_told_any_more(place: str, house: House) -> None:
+    inbox = house.settings.inbox
+    file = put(house, "bad.jsonl", "no JSON") if place != "inputs" else house.log("bad", "no JSON")
+    with house.warehouse() as connection:
+
+        def told() -> int:
+            bring_in(connection, house.settings)
+            return len([p for p in read_problems(connection) if p.file.endswith("bad.jsonl")])
+
+        assert (told(), told()) == (1, 1), "as long as it is there"
+        if place == "twice":
+            put(house, "bad.jsonl", "no JSON either")
+            assert told() == 1
+            (inbox / "rejected/bad.jsonl").unlink()
+            assert told() == 1
+            shutil.rmtree(inbox / "rejected/2")
+        elif place == "rejected":
+            shutil.rmtree(inbox / "rejected")
+        else:
+            file.unlink()
+        assert told() == 0
+        if place == "inputs":
+            house.log("bad", "no JSON")
+            assert told() == 1, "it came back"
+
+
+def test_problems_of_a_file_whose_turns_stay_are_told_as_long_as_they_do(house: House) -> None:
+    path = put(house, "some.jsonl", T_90, "no JSON")
+    with house.warehouse() as connection:
+        bring_in(connection, house.settings)
+        path.unlink()
+        bring_in(connection, house.settings)
+        assert [p.line for p in read_problems(connection) if p.file == "inbox/some.jsonl"] == [2]

@@ -43,7 +43,7 @@ class Step(NamedTuple):
     @property
     def did(self) -> tuple[int, list[dt.date], list[str]]:
         """Runs, days, and what failed."""
-        return self.result.jobs, self.result.days, list(self.result.failed)
+        return len(self.result.runs), self.result.days, list(self.result.failed)
 
 
 class Story:

@@ -84,10 +84,13 @@ def report_again(context: dg.AssetExecutionContext, asset: str, results: Sequenc
     """
     instance, keys = context.instance, [dg.AssetCheckKey(dg.AssetKey(asset), str(one.check_name)) for one in results]
     shown = instance.event_log_storage.get_asset_check_partition_info(keys, partition_keys=[context.partition_key])
+    # A run has its steps behind it one by one: it may be at work still, and have nothing more to say of this asset.
+    to_come = {info.check_key: info.latest_execution_status.value == "PLANNED" for info in shown}
     run_of = {info.check_key: info.latest_planned_run_id for info in shown}
     unfinished = {run_id for run_id in run_of.values() if run_id and _is_unfinished(instance, run_id)}
     for key, result in zip(keys, results, strict=True):
-        if run_of.get(key) not in unfinished:
+        is_awaited = to_come.get(key) and run_of[key] in unfinished
+        if run_of.get(key) != context.run.run_id and not is_awaited:
             instance.report_runless_asset_event(result.to_asset_check_evaluation(context.get_step_execution_context()))
 
 

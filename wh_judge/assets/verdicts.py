@@ -18,7 +18,7 @@ from wh_judge.partitions import DAYS
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.rules import RULE_BY_VERDICT, rules_version
 from wh_judge.rules.hedge import NOTES
-from wh_judge.store import days
+from wh_judge.store import days, is_of_the_disk
 from wh_judge.store.changes import Change
 from wh_judge.store.schema import number
 from wh_judge.store.stale import drop_from_list
@@ -120,9 +120,10 @@ def verdicts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
 
         try:
             result = judge_day(connection, day, settings, holds, context.run.run_id)
-        except Exception:
+        except Exception as error:
             # What crashes on these inputs would crash again at each look of the sensor: off the list until they change.
-            drop_from_list(day, settings.data)
+            if not is_of_the_disk(error):
+                drop_from_list(day, settings.data)
             raise
         rows = days.read_verdicts(connection, day)
         unjudged = days.read_unjudged(connection, day)

@@ -36,11 +36,14 @@ def show(settings: Settings, result: "RunResult", as_json: bool) -> int:  # type
     """Print what the warehouse holds now and what the run did; the exit code tells whether to look at something."""
     from wh_judge.report import counted, print_summary, summarise
     from wh_judge.store import open_warehouse
+    from wh_judge.store.changes import count_changes
 
     with open_warehouse(settings.warehouse) as connection:
         summary = summarise(connection)
+        changed = count_changes(connection, result.runs)
     summary["run"] = {
-        "dagster_runs": result.jobs,
+        "dagster_runs": len(result.runs),
+        "changed": changed,
         "days_judged": [str(day) for day in result.days],
         "failed": result.failed,
         "days_without_partition": [str(day) for day in result.outside],
@@ -49,8 +52,11 @@ def show(settings: Settings, result: "RunResult", as_json: bool) -> int:  # type
         click.echo(json.dumps(summary, ensure_ascii=False, indent=2))
     else:
         print_summary(summary, settings, Console(emoji=False, highlight=False))
-        judged = f"{counted(len(result.days), 'day')} judged in {counted(result.jobs, 'run')}"
-        done = judged if result.jobs else "nothing to do: all is fresh"
+        judged = f"{counted(len(result.days), 'day')} judged in {counted(len(result.runs), 'run')}"
+        done = judged if result.runs else "nothing to do: all is fresh"
+        if changed["turns"]:
+            verdicts = f"{counted(changed['verdicts'], 'verdict')} changed"
+            done += f"; {counted(changed['turns'], 'turn')} not as before, {verdicts}: wh-judge changes tells why"
         click.echo(f"\n{done}", err=True)
     for name, reason in result.failed.items():
         click.echo(f"wh-judge: {name} failed: {reason}", err=True)

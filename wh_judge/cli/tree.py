@@ -11,7 +11,8 @@ from wh_judge.report import safe
 from wh_judge.settings import load_settings
 
 if TYPE_CHECKING:
-    from wh_judge.evaluation.tree import EvidenceTree, Question
+    from wh_judge.evaluation.questions import Question
+    from wh_judge.evaluation.tree import EvidenceTree
 
 
 @click.command(name="tree")

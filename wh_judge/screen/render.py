@@ -25,6 +25,7 @@ PAGES = (
     ("/profiles", "역량"),
     ("/arena", "투표"),
     ("/ratings", "순위"),
+    ("/probes", "시험 문항"),
     ("/changes", "바뀐 판정"),
     ("/review", "검토"),
     ("/notes", "검증 노트"),

@@ -4,12 +4,13 @@
 `open_warehouse` is the one place that opens one.
 """
 
+import errno
 import hashlib
 import logging
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from dagster_duckdb import DuckDBResource
 from wh_judge.errors import UserError
 from wh_judge.store.schema import DDL, one
 
-__all__ = ["open_warehouse", "transaction"]
+__all__ = ["is_of_the_disk", "open_warehouse", "roll_back", "transaction"]
 
 WAIT_SECONDS = 60.0
 """How long a process waits for another one that has the warehouse open."""
@@ -37,7 +38,7 @@ def open_warehouse(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     While another process has it open this waits, at most `WAIT_SECONDS`.
 
     Raises:
-        UserError: it stays locked, or is no warehouse.
+        UserError: it stays locked, is no warehouse, or cannot be written, also later on.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     resource = DuckDBResource(database=str(path), connection_config=_CONFIG)
@@ -56,6 +57,10 @@ def open_warehouse(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         except (duckdb.CatalogException, duckdb.BinderException) as error:
             raise UserError(f"{path}: is no warehouse of wh-judge: {_first_line(error)}") from None
         yield connection
+    except duckdb.Error as error:
+        if not is_of_the_disk(error):
+            raise
+        raise _not_written(path, error) from None
     finally:
         connection.close()
 
@@ -106,6 +111,8 @@ def _first_connection(path: Path) -> duckdb.DuckDBPyConnection:
             return duckdb.connect(str(path), config={"custom_user_agent": "dagster"} | _CONFIG)
         except duckdb.Error as error:
             if "Could not set lock" not in str(error):
+                if path.is_file() and (_FULL in str(error) or not _is_writable(path)):
+                    raise _not_written(path, error) from None
                 raise UserError(f"{path}: is no DuckDB file that can be opened: {_first_line(error)}") from None
             waited, holder = time.monotonic() - begun, _holder(error)
         if waited >= WAIT_SECONDS:
@@ -120,7 +127,10 @@ def _make(path: Path) -> None:
     """An empty database, made aside: a process that is killed while it makes one leaves no half of it in its place."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.new")
     partial.unlink(missing_ok=True)
-    duckdb.connect(str(partial)).close()
+    try:
+        duckdb.connect(str(partial)).close()
+    except duckdb.Error as error:
+        raise _not_written(path, error) from None
     try:
         os.link(partial, path)
     except (FileExistsError, FileNotFoundError):
@@ -129,6 +139,27 @@ def _make(path: Path) -> None:
         partial.rename(path)  # There are no hard links here.
     for left in path.parent.glob(f".{path.name}.*.new*"):
         left.unlink(missing_ok=True)
+
+
+_FULL = os.strerror(errno.ENOSPC)
+
+
+def is_of_the_disk(error: BaseException) -> bool:
+    """Whether something could not be read or written, or was cut off by that: nothing is wrong with the inputs."""
+    if isinstance(error, (OSError, duckdb.IOException, duckdb.FatalException)):
+        return True
+    return isinstance(error, duckdb.TransactionException) and "Failed to commit" in str(error)
+
+
+def _is_writable(path: Path) -> bool:
+    return all(os.access(place, os.R_OK | os.W_OK) for place in (path, path.parent))
+
+
+def _not_written(path: Path, error: duckdb.Error) -> UserError:
+    return UserError(
+        f"{path}: cannot be written: {_first_line(error)}; make room on its disk, or see to the right to write there,"
+        " and run again: what was committed is kept"
+    )
 
 
 def _first_line(error: Exception) -> str:
@@ -148,6 +179,12 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        connection.execute("ROLLBACK")
+        roll_back(connection)
         raise
     connection.execute("COMMIT")
+
+
+def roll_back(connection: duckdb.DuckDBPyConnection) -> None:
+    """End a transaction that failed; one that could not be committed has ended by itself."""
+    with suppress(duckdb.Error):
+        connection.execute("ROLLBACK")

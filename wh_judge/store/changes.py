@@ -233,6 +233,18 @@ def _mentions(connection: duckdb.DuckDBPyConnection, sessions: set[str]) -> dict
     return found
 
 
+def count_changes(connection: duckdb.DuckDBPyConnection, runs: Sequence[str]) -> dict[str, int]:
+    """How many turns these runs left other than they were, and how many of them with another verdict."""
+    return dict(
+        connection.execute(
+            """SELECT unnest(['turns', 'verdicts']),
+                      unnest([count(*), count(*) FILTER (verdict_before IS DISTINCT FROM verdict_after)])
+               FROM verdict_change WHERE run_id IN (SELECT unnest($runs::VARCHAR[]))""",
+            {"runs": list(runs)},
+        ).fetchall()
+    )
+
+
 def read_changes(
     connection: duckdb.DuckDBPyConnection,
     first: dt.date | None = None,

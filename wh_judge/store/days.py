@@ -17,7 +17,7 @@ from wh_judge.model import (
     VERDICT_SCHEMA,
 )
 from wh_judge.rules import rules_version
-from wh_judge.store import transaction
+from wh_judge.store import roll_back, transaction
 from wh_judge.store.changes import Change, keep_changes
 from wh_judge.store.plan import DayInputs, DayPlan
 from wh_judge.store.schema import arrow, names, number, one
@@ -85,7 +85,7 @@ def replace_day(
             connection.execute("COMMIT")
             return DayResult(True, written, version, results, changes)
     except BaseException:
-        connection.execute("ROLLBACK")
+        roll_back(connection)
         raise
     failing = {failure.turn_id for result in results for failure in result.failures if failure.turn_id}
     failed_rows = {row["turn_id"]: row for row in rows.to_pylist() if row["turn_id"] in failing}

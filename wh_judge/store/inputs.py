@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wh_judge.inbox import later_files, ready_files, reject
+from wh_judge.inbox import later_files, ready_files, reject, was_rejected
 from wh_judge.ingest import (
     KST,
     TABLES,
@@ -45,18 +45,18 @@ def bring_in(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[
         Names of the files that were brought in or rejected.
     """
     keep_decisions(connection, decisions_of(settings))
-    done = ingest_log(connection, input_path(settings.inputs, TABLES["chat_turn"]))
+    log = input_path(settings.inputs, TABLES["chat_turn"])
+    done = ingest_log(connection, log)
     settings.inbox.mkdir(parents=True, exist_ok=True)
     for file in ready_files(settings.inbox):
         name = file_name(settings.inbox, file)
-        if name not in ingest_files(connection, settings.inbox, [file]):
-            continue
-        done.append(name)
-        problems = read_problems(connection, TABLES["chat_turn"], name)
-        # Turns that the file brought before stay where nothing of it can be read now, so they tell nothing of it.
-        if not any(batch.rows.num_rows for batch in read_file(file, TABLES["chat_turn"], name)):
+        found = ingest_files(connection, settings.inbox, [file], empty_is_bad=True)
+        done += found
+        # By what was read, not by what stands there now: the file may be being written again.
+        if found.get(name) == 0:
             connection.execute("DELETE FROM log_file WHERE name = ?", [name])
-            reject(settings.inbox, file, problems)
+            reject(settings.inbox, file, read_problems(connection, TABLES["chat_turn"], name))
+    _forget_gone(connection, log, settings.inbox)
     return done
 
 
@@ -65,19 +65,27 @@ _ROWS_OF_FILE = "SELECT count(*) FROM turn_row WHERE file = ?"
 
 def ingest_log(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
     """Bring in the files of a log that are new or changed; their names."""
-    return ingest_files(connection, path, files_of(path))
+    return [*ingest_files(connection, path, files_of(path))]
 
 
-def ingest_files(connection: duckdb.DuckDBPyConnection, path: Path, files: Sequence[Path]) -> list[str]:
+def ingest_files(
+    connection: duckdb.DuckDBPyConnection, path: Path, files: Sequence[Path], *, empty_is_bad: bool = False
+) -> dict[str, int]:
     """Bring in the files below `path` that are new or changed, in order; a file's rows replace those it had before.
 
     A file whose size and time of change are known is not read again. Each file is one transaction. A file that is gone
     leaves its turns behind, and so does one that can no longer be read, which becomes a problem.
 
+    Args:
+        connection: the warehouse.
+        path: the folder, or the file itself.
+        files: the files.
+        empty_is_bad: whether a file without a row and without a problem leaves its turns behind, too.
+
     Returns:
-        Names of the files that were brought in.
+        Names of the files that were brought in, with the rows that were read.
     """
-    done = []
+    done = {}
     for file in files:
         name = file_name(path, file)
         known = one(connection, "SELECT sha256, size, mtime_ns FROM log_file WHERE name = ?", [name])
@@ -97,11 +105,28 @@ def ingest_files(connection: duckdb.DuckDBPyConnection, path: Path, files: Seque
         facts: list[str | int] = [sha256, stat.st_size, stat.st_mtime_ns]
         try:
             with transaction(connection):
-                _replace_file(connection, file, name, facts)
+                done[name] = _replace_file(connection, file, name, facts, empty_is_bad=empty_is_bad)
         except _NothingReadError:
             _keep_unreadable(connection, file, name, facts)
-        done.append(name)
+            done[name] = 0
     return done
+
+
+def _forget_gone(connection: duckdb.DuckDBPyConnection, log: Path, inbox: Path) -> None:
+    """Forget the problems of files that brought no turn and are gone, also from where rejected files lie."""
+    idle = connection.execute(
+        """SELECT DISTINCT file FROM problem WHERE "table" = 'chat_turn'
+           AND file NOT IN (SELECT file FROM turn_row) ORDER BY file"""
+    ).fetchall()
+    if not idle:
+        return
+    there = {file_name(log, file) for file in files_of(log)}
+    there |= {file_name(inbox, file) for file in [*files_of(inbox), *was_rejected(inbox)]}
+    with transaction(connection):
+        for (name,) in idle:
+            if name not in there:
+                _forget_problems(connection, TABLES["chat_turn"], name)
+                connection.execute("DELETE FROM log_file WHERE name = ?", [name])
 
 
 def _sha256(file: Path) -> str:
@@ -130,8 +155,10 @@ def _keep_unreadable(
             _keep_problems(connection, batch.problems)
 
 
-def _replace_file(connection: duckdb.DuckDBPyConnection, file: Path, name: str, facts: list[str | int]) -> None:
-    had_rows, has_rows, has_problems = number(connection, _ROWS_OF_FILE, [name]) > 0, False, False
+def _replace_file(
+    connection: duckdb.DuckDBPyConnection, file: Path, name: str, facts: list[str | int], *, empty_is_bad: bool
+) -> int:
+    had_rows, read, is_bad = number(connection, _ROWS_OF_FILE, [name]) > 0, 0, empty_is_bad
     arrival, table, normalised = number(connection, "SELECT nextval('arrival')"), TABLES["chat_turn"], 0
     connection.execute("CREATE OR REPLACE TEMP TABLE touched AS SELECT turn_id FROM turn_row WHERE file = ?", [name])
     connection.execute("CREATE OR REPLACE TEMP TABLE old_turn AS SELECT * FROM turn_row WHERE file = ?", [name])
@@ -151,8 +178,8 @@ def _replace_file(connection: duckdb.DuckDBPyConnection, file: Path, name: str, 
         connection.unregister("batch")
         _keep_problems(connection, batch.problems)
         normalised += batch.normalised
-        has_rows, has_problems = has_rows or batch.rows.num_rows > 0, has_problems or bool(batch.problems)
-    if had_rows and has_problems and not has_rows:
+        read, is_bad = read + batch.rows.num_rows, is_bad or bool(batch.problems)
+    if had_rows and is_bad and not read:
         raise _NothingReadError
     # A turn may stand in several files: of those rows, the one that arrived last counts.
     connection.execute(
@@ -164,6 +191,7 @@ def _replace_file(connection: duckdb.DuckDBPyConnection, file: Path, name: str, 
     keep_replaced_turns(connection)
     connection.execute("DROP TABLE touched")
     connection.execute("INSERT OR REPLACE INTO log_file VALUES (?, ?, ?, ?, ?, ?)", [name, *facts, arrival, normalised])
+    return read
 
 
 def _with_day(batch: Batch) -> pa.Table:

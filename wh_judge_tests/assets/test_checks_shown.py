@@ -69,6 +69,18 @@ def test_every_check_is_shown_where_the_run_that_was_created_first_ended_last(
     assert shown(copy) == AS_JUDGED
 
 
+def test_every_check_is_shown_where_the_other_run_is_past_the_turns_and_still_at_work(
+    copy: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def still_at_work() -> None:
+        [other] = copy.instance.get_runs(limit=1)
+        copy.instance.report_dagster_event(dg.DagsterEvent(dg.DagsterEventType.RUN_START.value, "day"), other.run_id)
+        assert {run.status for run in copy.instance.get_runs(limit=2)} == {dg.DagsterRunStatus.STARTED}
+
+    assert overtaken(copy, monkeypatch, still_at_work).success
+    assert shown(copy) == AS_JUDGED
+
+
 def test_a_failure_is_shown_of_a_run_that_was_overtaken(copy: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
     judge = DAY.judge
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import dagster as dg
+import duckdb
 import pytest
 
 from wh_judge.assets.verdicts import LINEAGE
@@ -15,6 +16,7 @@ from wh_judge.judge import Judgement, judge
 from wh_judge.model import VERDICT_SCHEMA, VERDICTS
 from wh_judge.rules import RULE_BY_VERDICT, RULES
 from wh_judge.store.days import judged_versions
+from wh_judge.store.stale import StaleDay, listed_days, write_stale
 from wh_judge.validations import VALIDATIONS
 from wh_judge.validations.summary import SUMMARY
 from wh_judge_tests import house
@@ -221,3 +223,25 @@ def test_a_judge_that_breaks_down_leaves_the_day_as_it_was(copy: Ran, monkeypatc
     assert checks(result) == {}
     with copy.house.warehouse() as connection:
         assert tables(connection, runs=True) == before
+
+
+@pytest.mark.parametrize(
+    ("error", "listed"),
+    [
+        (RecursionError("too deep"), set()),
+        (OSError(28, "No space left on device"), {str(DAY_2)}),
+        (duckdb.IOException("IO Error: Could not write file"), {str(DAY_2)}),
+    ],
+    ids=["it would break down again", "a full disk", "a full disk under the warehouse"],
+)
+def test_a_day_that_the_disk_held_up_stays_on_the_list_of_stale_days(
+    error: Exception, listed: set[str], copy: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(*_inputs: object) -> Judgement:
+        raise error
+
+    data = copy.house.data
+    write_stale([StaleDay(DAY_2, "version", ("a cause",), False)], data)
+    monkeypatch.setattr(MODULE, "judge", breaks)
+    assert not copy.materialize(["verdicts", "verdict_changes"], DAY_2).success
+    assert listed_days(data).keys() == listed

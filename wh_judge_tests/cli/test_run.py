@@ -35,7 +35,7 @@ from wh_judge_tests.builders import turn
 from wh_judge_tests.cli.call import call
 from wh_judge_tests.cli.home import Home, finished
 from wh_judge_tests.holder import hold
-from wh_judge_tests.house import DAY_1, DAY_2, DAYS, LOG, House, at, settle, tables
+from wh_judge_tests.house import CARDS, DAY_1, DAY_2, DAYS, LOG, House, at, settle, tables
 
 MOMENTS = [
     "warehouse.duckdb",  # before or while files are brought in
@@ -178,7 +178,7 @@ def test_the_document_says_what_there_is_and_what_was_done(home: Home) -> None:
     document = json.loads(out)
     assert (code, error) == (1, "")
     nothing: dict[str, Any] = {"dagster_runs": 0, "days_judged": [], "failed": {}, "days_without_partition": []}
-    assert document["run"] == nothing
+    assert document["run"] == nothing | {"changed": {"turns": 0, "verdicts": 0}}
     assert sum(row["turns"] for row in document["verdicts_by_model"]) == 10
     assert document["gold_agreement"]["agreed"] == 2
     assert document["model_divergence"]["prompts"] == 2
@@ -284,9 +284,22 @@ def shown(house: House, result: RunResult, capsys: pytest.CaptureFixture[str], a
 
 
 def test_nothing_to_look_at_is_0(clean: House, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, error = shown(clean, RunResult(jobs=5, days=list(DAYS)), capsys)
+    code, out, error = shown(clean, RunResult(runs=list("abcde"), days=list(DAYS)), capsys)
     assert (code, error) == (0, "\n3 days judged in 5 runs\n")
     assert "Rejected rows\n  none" in out
+
+
+def test_what_the_runs_changed_is_counted(clean: House, capsys: pytest.CaptureFixture[str]) -> None:
+    clean.cards(CARDS[0].model_copy(update={"canon_entities": ["검술원", "하늘", "리안"]}), *CARDS[1:])
+    with clean.warehouse() as connection:
+        clean.bring_in(connection)
+        for day in DAYS:
+            clean.judge(connection, day, "second-run")
+    result = RunResult(runs=["second-run"], days=list(DAYS))
+    _, _, error = shown(clean, result, capsys)
+    assert "3 days judged in 1 run; 1 turn not as before, 1 verdict changed: wh-judge changes tells why" in error
+    document = json.loads(shown(clean, result, capsys, as_json=True)[1])
+    assert document["run"]["changed"] == {"turns": 1, "verdicts": 1}
 
 
 def test_before_the_labels_were_compared_there_is_no_number(clean: House, capsys: pytest.CaptureFixture[str]) -> None:
@@ -301,13 +314,13 @@ def test_before_the_labels_were_compared_there_is_no_number(clean: House, capsys
 @pytest.mark.parametrize(
     ("result", "line"),
     [
-        (RunResult(jobs=1, failed={"2026-09-02": "it failed"}), "wh-judge: 2026-09-02 failed: it failed\n"),
+        (RunResult(runs=["a"], failed={"2026-09-02": "it failed"}), "wh-judge: 2026-09-02 failed: it failed\n"),
         (
-            RunResult(jobs=1, outside=[DAYS[0].replace(month=8)]),
+            RunResult(runs=["a"], outside=[DAYS[0].replace(month=8)]),
             "wh-judge: 2026-08-01 has turns but no partition; set first_day in pyproject.toml or WH_JUDGE_FIRST_DAY\n",
         ),
         (
-            RunResult(jobs=1, outside=[DAYS[0].replace(year=2099)]),
+            RunResult(runs=["a"], outside=[DAYS[0].replace(year=2099)]),
             "wh-judge: 2099-09-01 has turns but no partition; wait for it\n",
         ),
     ],

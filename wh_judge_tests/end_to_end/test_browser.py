@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import FloatRect, Locator, Page, ViewportSize, expect
 
+from wh_judge.definitions import defs
 from wh_judge.model import VERDICTS
 from wh_judge.rules import RULE_BY_VERDICT
 from wh_judge.validations import VALIDATIONS
@@ -19,12 +20,6 @@ from wh_judge_tests.end_to_end.server import PATIENCE, Server
 
 pytestmark = pytest.mark.end_to_end
 
-GROUPS = {
-    "inputs": ("lexicon", "cards", "turns"),
-    "judgement": ("verdicts", "verdict_changes"),
-    "evaluation": ("gold_agreement", "model_divergence"),
-    "publication": ("published",),
-}
 WINDOW: ViewportSize = {"width": 1400, "height": 1000}
 NAVIGATION, LIST = 240, 530
 """Pixels from the left at which the page begins beside the navigation, and beside a list of partitions."""
@@ -46,6 +41,14 @@ def sees(place: Locator, text: str | None = None) -> None:
         expect(place.first).to_contain_text(text, timeout=60_000)
 
 
+def groups() -> dict[str, list[str]]:
+    """The assets of each group, as the graph defines them."""
+    found: dict[str, list[str]] = {}
+    for spec in defs.resolve_all_asset_specs():
+        found.setdefault(spec.group_name or "", []).append(spec.key.to_user_string())
+    return found
+
+
 def picture(page: Page, name: str, area: FloatRect) -> None:
     """Write a picture of a part of the page, where somebody wants it."""
     folder = os.environ.get("WH_JUDGE_SCREENSHOTS")
@@ -60,18 +63,19 @@ def row(page: Page, key: str) -> Locator:
 
 
 def test_the_graph_shows_every_asset(server: Server, page: Page, card_edited: Step) -> None:
-    page.set_viewport_size({"width": 2000, "height": 1000})
-    page.goto(f"{server.url}/asset-groups?expanded={','.join(f'global@global:{group}' for group in GROUPS)}")
+    page.set_viewport_size({"width": 2600, "height": 2200})
+    page.goto(f"{server.url}/asset-groups?expanded={','.join(f'global@global:{group}' for group in groups())}")
     boxes = []
-    for group, assets in GROUPS.items():
+    for group, assets in groups().items():
         for name in (group, *assets):
             shown = page.locator("svg, foreignObject").get_by_text(name, exact=True)
             sees(shown)
             boxes.append(shown.first.bounding_box())
     found = [box for box in boxes if box]
-    assert len(found) == sum(len(assets) + 1 for assets in GROUPS.values())
-    top, bottom = min(box["y"] for box in found), max(box["y"] for box in found)
-    area: FloatRect = {"x": 565, "y": top - 30, "width": 2000 - 565 - 50, "height": bottom - top + 125}
+    assert len(found) == sum(len(assets) + 1 for assets in groups().values())
+    left, top = min(box["x"] for box in found) - 30, min(box["y"] for box in found) - 30
+    right, bottom = max(box["x"] for box in found) + 290, max(box["y"] for box in found) + 175
+    area: FloatRect = {"x": left, "y": top, "width": right - left, "height": bottom - top}
     picture(page, "graph", area)
     page.set_viewport_size(WINDOW)
 

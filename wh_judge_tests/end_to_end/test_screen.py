@@ -42,6 +42,7 @@ PAGES = {
     "validation": "/checks?code=v03_speech_reread",
     "models": "/models",
     "profiles": "/profiles",
+    "probes": "/probes",
     "changes": "/changes",
     "notes": "/notes",
     "example": "/example",

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from wh_judge.evaluation.tree import Check, EvidenceTree, Question, evidence_tree
+from wh_judge.evaluation.questions import Question
+from wh_judge.evaluation.tree import Check, EvidenceTree, evidence_tree
 from wh_judge.model import ChatTurn
 from wh_judge.rules import RULES, Case, Lexicon, first_mentions, judge_turn
 from wh_judge_tests.builders import Rows, card, lexicon, turn

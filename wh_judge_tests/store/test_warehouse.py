@@ -2,12 +2,13 @@
 
 import logging
 import os
+import resource
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import duckdb
@@ -15,7 +16,7 @@ import pytest
 
 from wh_judge import store
 from wh_judge.errors import UserError
-from wh_judge.store import open_warehouse, transaction
+from wh_judge.store import is_of_the_disk, open_warehouse, transaction
 from wh_judge.store.schema import number, one
 from wh_judge_tests.holder import hold
 from wh_judge_tests.house import House, rows, tables
@@ -183,6 +184,62 @@ def test_what_is_missing_or_older_is_made_when_it_is_opened(damage: str, house: 
 
 
 _VIEWS = "SELECT sql FROM duckdb_views() WHERE NOT internal ORDER BY view_name"
+
+
+@contextmanager
+def no_more_room(path: Path) -> Iterator[None]:
+    """No file can become longer than this one is, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["in a transaction", "by itself"])
+def test_a_full_disk_is_told_in_one_line_and_costs_nothing(whole: bool, house: House) -> None:
+    path, many = house.settings.warehouse, "SELECT uuid()::VARCHAR, 'x', repeat(uuid()::VARCHAR, 100) FROM range(9000)"
+    with house.warehouse() as connection:
+        before = tables(connection, runs=True)
+    with pytest.raises(UserError) as told, no_more_room(path), house.warehouse() as connection:
+        with transaction(connection) if whole else nullcontext():
+            connection.execute(f"INSERT INTO gold_label {many}")
+        pytest.fail("there was room")
+    assert str(told.value).startswith(f"{path}: cannot be written: ")
+    assert str(told.value).endswith("run again: what was committed is kept")
+    assert "\n" not in str(told.value)
+    with house.warehouse() as connection:
+        assert tables(connection, runs=True) == before
+
+
+def test_without_room_no_warehouse_is_made(path: Path) -> None:
+    (path.parent / "small").touch()
+    with pytest.raises(UserError, match="cannot be written: "), no_more_room(path.parent / "small"):
+        open_warehouse(path).__enter__()
+    assert not path.exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="who may do everything is refused nothing")
+def test_a_warehouse_that_may_not_be_written_is_no_damaged_one(house: House) -> None:
+    house.settings.warehouse.chmod(0o400)
+    with pytest.raises(UserError, match=r"cannot be written: .*right to write"), house.warehouse():
+        pass
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (OSError(28, "No space left on device"), True),
+        (duckdb.IOException("IO Error: Could not write file"), True),
+        (duckdb.TransactionException("TransactionContext Error: Failed to commit: Could not write file"), True),
+        (duckdb.TransactionException("TransactionContext Error: cannot rollback"), False),
+        (duckdb.BinderException("Binder Error: Referenced column"), False),
+        (ValueError("a value"), False),
+    ],
+)
+def test_what_is_a_matter_of_the_disk(error: Exception, expected: bool) -> None:
+    assert is_of_the_disk(error) is expected
 
 
 def test_a_name_that_speaks_of_locks_is_no_lock(tmp_path: Path) -> None:
