@@ -1,7 +1,7 @@
-"""`python -m benchmarks.spark FOLDER OUT`: the log of a folder judged and validated on Spark and by the local engine.
+"""`python -m benchmarks.spark FOLDER OUT SMALL`: a log judged and validated by the local engine and on Spark.
 
-Both in one process each that is warm: of Spark, what starting it and a first small log take is told apart. Seconds of
-processors are those of this process and of all that it started, as Linux tells them.
+What starting Spark and a first small log take is told apart. Seconds of processors are those of this process and of all
+that it started, as Linux tells them.
 """
 
 import json
@@ -9,8 +9,9 @@ import os
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 
 import pyarrow as pa
 
@@ -29,32 +30,42 @@ from wh_judge.validated import Judged, validate_rows
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def processors() -> float:
-    """Seconds of processors of this process and of all below it, dead ones too."""
-    seconds: dict[int, float] = {}
-    children: dict[int, list[int]] = defaultdict(list)
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                cells = (entry / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-            except OSError:
-                continue  # It has ended.
-            seconds[int(entry.name)] = sum(map(int, cells[11:15])) / _TICKS
-            children[int(cells[1])].append(int(entry.name))
+class Processors:
+    """Looks, twice a second, what this process and all below it have taken; what has ended by now counts, too."""
 
-    def below(process: int) -> Iterator[int]:
-        yield process
-        for child in children[process]:
-            yield from below(child)
+    def __init__(self) -> None:
+        self._seen: dict[int, float] = {}
+        Thread(target=self._look_on, daemon=True).start()
 
-    return sum(seconds.get(process, 0.0) for process in below(os.getpid()))
+    def _look_on(self) -> None:
+        while True:
+            self.seconds()
+            time.sleep(0.5)
+
+    def seconds(self) -> float:
+        """Seconds of processors so far."""
+        found: dict[int, float] = {}
+        children: dict[int, list[int]] = defaultdict(list)
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    cells = (entry / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+                except OSError:
+                    continue  # It has ended.
+                found[int(entry.name)] = sum(map(int, cells[11:13])) / _TICKS
+                children[int(cells[1])].append(int(entry.name))
+        below = [os.getpid()]
+        for process in below:
+            below += children[process]
+            self._seen[process] = found.get(process, 0.0)
+        return sum(list(self._seen.values()))
 
 
-def took(work: Callable[[], object]) -> dict[str, float]:
+def took(work: Callable[[], object], processors: Processors) -> dict[str, float]:
     """Seconds, and those of processors."""
-    begun, before = time.perf_counter(), processors()
+    begun, before = time.perf_counter(), processors.seconds()
     work()
-    return {"seconds": time.perf_counter() - begun, "cpu": processors() - before}
+    return {"seconds": time.perf_counter() - begun, "cpu": processors.seconds() - before}
 
 
 def main() -> None:
@@ -85,9 +96,10 @@ def main() -> None:
         outcomes = validate_rows(verdicts, Judged(turns, nothing, cards, lexicon, earlier, RuleSettings()))
         assert all(result.ok for result in outcomes.results)
 
-    found["start"] = took(lambda: on_spark(small))
-    found["spark"] = took(lambda: on_spark(log))
-    found["local"] = took(here)
+    processors = Processors()
+    found["local"] = took(here, processors)
+    found["start"] = took(lambda: on_spark(small), processors)
+    found["spark"] = took(lambda: on_spark(log), processors)
     out.write_text(json.dumps(found), encoding="utf-8")
     print(found)
 

@@ -90,7 +90,7 @@ def test_cards_without_a_row(turns: Path, here: Path) -> None:
 
 @pytest.mark.parametrize("flag", ["--turns", "--out"])
 def test_an_address_that_the_local_engine_does_not_reach(flag: str, here: Path) -> None:
-    places = {"--turns": TURNS, "--out": "v.jsonl"} | {flag: "s3a://logs/x"}
+    places: dict[str, str | Path] = {"--turns": TURNS, "--out": "v.jsonl", flag: "s3a://logs/x"}
     words = [word for pair in places.items() for word in pair]
     error = refused(here, *words, "--cards", CARDS, "--lexicon", LEXICON)
     assert error == "s3a://logs/x: is no path of this machine; --engine spark reads and writes elsewhere"
