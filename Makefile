@@ -71,7 +71,7 @@ LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashe
 lock: .venv/run
 	@$(BIN)/python -m pip install --quiet uv
 	$(LOCK) -o requirements.lock
-	$(LOCK) --extra dev -c requirements.lock -o requirements-dev.lock
+	$(LOCK) --extra dev --extra spark -c requirements.lock -o requirements-dev.lock
 
 clean:
 	rm -rf .dagster .nux data/dagster data/docs data/published data/warehouse.duckdb data/warehouse.duckdb.wal

@@ -4,7 +4,7 @@ import datetime as dt
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,11 +78,20 @@ class Bench:
 FILES = {"turns": "turns.parquet", "cards": "cards.json", "lexicon": "lexicon.csv"}
 
 
-def _pair(bench: Bench, what: str, against: str, most: float, one: Sequence[Took], other: Sequence[Took]) -> Measured:
+def _pair(
+    bench: Bench,
+    what: str,
+    against: str,
+    most: float,
+    one: Sequence[Took],
+    other: Sequence[Took],
+    **more: Any,
+) -> Measured:
     took, beside = middle(one), middle(other)
     ratio = took.seconds / beside.seconds
     must = f"at most {most:g} times" if most >= 1 else f"at most {most:.0%}"
-    return Measured(what, against, must, took, beside, bench.rounds, ratio, took.cpu / beside.cpu, ratio <= most)
+    measured = Measured(what, against, must, took, beside, len(one), ratio, took.cpu / beside.cpu, ratio <= most)
+    return replace(measured, **more)
 
 
 def beside_copy(bench: Bench, turns: int) -> Measured:
@@ -197,6 +206,17 @@ def one_card(bench: Bench) -> Measured:
     return Measured(what, "judging all of them", "at most 5%", took, took, 1, share, share, share <= 0.05, found)
 
 
+def on_spark(bench: Bench) -> Measured:
+    """The engine spark beside the local one, both with all validations, the local one writing one file. The memory is
+    that of the process that both are called from."""
+    folder, small, out = bench.inputs(SMALL), bench.inputs(1_000), bench.folder / "spark.json"
+    whole = run(module("benchmarks.spark", folder, out, small / "turns.parquet"))
+    found = json.loads(out.read_text("utf-8"))
+    spark, local = (Took(found[name]["seconds"], found[name]["cpu"], whole.gigabytes) for name in ("spark", "local"))
+    what = f"judge and validate {SMALL:,} turns on Spark, local[2]"
+    return _pair(bench, what, "the same by the local engine", 2, [spark], [local], more=found)
+
+
 MEASURES: Mapping[str, Callable[[Bench], Measured]] = {
     "judge-1m": lambda bench: beside_copy(bench, ONE),
     "judge-10m": lambda bench: beside_copy(bench, TEN),
@@ -205,6 +225,7 @@ MEASURES: Mapping[str, Callable[[Bench], Measured]] = {
     "lexicon": large_lexicon,
     "plain": lambda bench: slower(bench, "benchmarks.plain", "turn by turn in plain Python", 10),
     "pandas": lambda bench: slower(bench, "benchmarks.pandas_judge", "a straightforward pandas program", 5),
+    "spark": on_spark,
     "day": one_day,
     "card": one_card,
     "backfill": backfilled_day,

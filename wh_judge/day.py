@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Callable
+from typing import NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -9,7 +10,7 @@ import pyarrow.compute as pc
 
 from wh_judge.judge import Judgement, judge
 from wh_judge.settings import Settings
-from wh_judge.store.days import DayResult, read_judged, replace_day
+from wh_judge.store.days import DayResult, read_judged, read_turns, replace_day
 from wh_judge.store.plan import DayInputs, DayPlan, plan_day, read_inputs
 from wh_judge.validated import validate_rows
 from wh_judge.validations import Outcomes
@@ -27,33 +28,52 @@ def judge_day(
     Args:
         connection: the warehouse.
         day: the day.
-        settings: the rules' settings, and which version of a card a turn is judged by.
+        settings: the rules' settings, which version of a card a turn is judged by, and the engine.
         holds: given all verdicts of the day as they will be committed, whether all holds that is not a validation.
         run_id: the run that the verdicts are written by.
     """
     plan = plan_day(connection, day, settings.rules, settings.card_as_of)
-    inputs = read_inputs(connection)
-    judgements = [judge(each.turns, each.cards, each.lexicon, plan.settings, each.earlier) for each in inputs]
+    parts = [_judge_part(connection, plan, inputs, settings) for inputs in read_inputs(connection)]
 
     def validate(written: pa.Table, all_rows: pa.Table) -> tuple[Outcomes, bool]:
-        return _validate(connection, plan, list(zip(inputs, judgements, strict=True)), written), holds(all_rows)
+        return _validate(connection, plan, parts, written), holds(all_rows)
 
-    return replace_day(connection, plan, judgements, validate, run_id)
+    return replace_day(connection, plan, [part.judgement for part in parts], validate, run_id)
 
 
-def _validate(
-    connection: duckdb.DuckDBPyConnection,
-    plan: DayPlan,
-    parts: list[tuple[DayInputs, Judgement]],
-    written: pa.Table,
-) -> Outcomes:
-    """Validate the rows against what they were judged from; one part is all, but where cards have several versions."""
+class _Part(NamedTuple):
+    """Turns of the day that go by the same version of each card."""
+
+    inputs: DayInputs
+    judgement: Judgement
+    outcomes: Outcomes | None
+    """What the validations said of just this judgement, where whoever judged has run them."""
+
+
+def _judge_part(connection: duckdb.DuckDBPyConnection, plan: DayPlan, inputs: DayInputs, settings: Settings) -> _Part:
+    if settings.engine == "local" or not inputs.turns.num_rows:
+        judgement = judge(inputs.turns, inputs.cards, inputs.lexicon, plan.settings, inputs.earlier)
+        return _Part(inputs, judgement, None)
+    from wh_judge.spark.day import judge_turns
+    from wh_judge.spark.tasks import Inputs
+
+    named = read_turns(connection, inputs.earlier["turn_id"])
+    by = Inputs(inputs.cards, inputs.lexicon, plan.settings)
+    return _Part(inputs, *judge_turns(settings.spark_master, inputs.turns, named, by))
+
+
+def _validate(connection: duckdb.DuckDBPyConnection, plan: DayPlan, parts: list[_Part], written: pa.Table) -> Outcomes:
+    """Validate the rows against what they were judged from; one part is all, but where cards have several versions.
+
+    Rows that came out of the warehouse as they were validated before they went in are not validated once more.
+    """
     outcomes = []
-    for inputs, judgement in parts:
+    for inputs, judgement, outcome in parts:
         rows = written
         if len(parts) > 1:
             rows = written.filter(pc.is_in(written["turn_id"], judgement.verdicts["turn_id"].combine_chunks()))
-        outcome = validate_rows(rows, read_judged(connection, plan, inputs, judgement))
+        if outcome is None or not rows.equals(judgement.verdicts):
+            outcome = validate_rows(rows, read_judged(connection, plan, inputs, judgement))
         outcomes.append((rows["turn_id"].to_pylist(), outcome))
     if len(outcomes) == 1:
         return outcomes[0][1]

@@ -59,7 +59,7 @@ def rejects_of(problems: Sequence[Problem], unjudged: Iterable[pa.Table]) -> Ite
             yield place | {"turn_id": row["turn_id"], "reason": row["reason"], "raw": raw}
 
 
-def need_rows(path: Path, rows: int, problems: Sequence[object]) -> None:
+def need_rows(path: Path | str, rows: int, problems: Sequence[object]) -> None:
     """Raise a UserError where an input holds nothing that could be read; it names the first problem."""
     if not rows:
         first = f" ({problems[0]})" if problems else ""

@@ -60,6 +60,24 @@ def check_writable(path: Path) -> None:
         raise UserError(f"{path}: is a folder; name a file")
 
 
+def check_folder(path: str, read: str) -> None:
+    """Raise a UserError where Spark could not write a folder of this name, or would write into what it reads.
+
+    An address such as `s3a://logs/verdicts` is left to Spark but for that.
+    """
+    if f"{path.rstrip('/')}/".startswith(f"{read.rstrip('/')}/"):
+        raise UserError(f"{path}: is read already; name another folder")
+    if "://" in path:
+        return
+    folder = Path(path)
+    if folder.suffix.lower() in WRITERS:
+        raise UserError(f"{path}: the engine spark writes a folder of Parquet; name a folder")
+    if folder.is_file():
+        raise UserError(f"{path}: is a file; name a folder")
+    if not folder.parent.is_dir():
+        raise UserError(f"{folder.parent}: is no folder; make it first")
+
+
 def write_documents(documents: Iterable[Mapping[str, Any]], path: Path, columns: list[str]) -> None:
     """Write JSON documents by suffix (.jsonl, .json, .csv)."""
     with _replacing(path) as partial:

@@ -18,6 +18,8 @@ ENVIRONMENT = {
     "data": "WH_JUDGE_DATA",
     "inputs": "WH_JUDGE_INPUTS",
     "first_day": "WH_JUDGE_FIRST_DAY",
+    "engine": "WH_JUDGE_ENGINE",
+    "spark_master": "WH_JUDGE_SPARK_MASTER",
     "drafts_url": "WH_JUDGE_DRAFTS_URL",
     "drafts_model": "WH_JUDGE_DRAFTS_MODEL",
 }
@@ -49,6 +51,10 @@ class Settings(BaseModel):
     ignore_trailing: bool = Field(
         False, description="Pass over what trails an ending (~, ㅎㅎ, ♡, emoji, closing quotes) when it is read"
     )
+    engine: Literal["local", "spark"] = Field(
+        "local", description="What judges: this process, or Apache Spark; the verdicts are the same"
+    )
+    spark_master: str = Field("local[*]", min_length=1, description="The master of Spark, as its --master takes it")
     drafts: tuple[VerdictValue, ...] = Field((), description="Verdicts whose sentence a language model may write")
     drafts_url: str | None = Field(None, description="Base URL of the OpenAI-compatible endpoint of that model")
     drafts_model: str | None = Field(None, description="The model's name there")

@@ -47,7 +47,7 @@ def validate_rows(rows: pa.Table, judged: Judged) -> Outcomes:
     """Hold verdicts (VERDICT_SCHEMA) against what they were judged from; letters in the order of the rows."""
     count = max(1, -(-rows.num_rows // BUCKET_ROWS))
     if count == 1:
-        return _validate(rows, judged, range(1, rows.num_rows + 1))
+        return validate_here(rows, judged)
     places: list[np.ndarray] = []
     waiting: deque[Future[Outcomes]] = deque()
     found: list[Outcomes] = []
@@ -117,7 +117,7 @@ def _serve() -> None:
             return
         some = cards.filter(pc.is_in(cards["character_id"], pc.unique(turns["character_id"].combine_chunks())))
         bucket = Judged(turns, cited, some, lexicon_rows, earlier, settings)
-        pickle.dump(_validate(rows, bucket, numbers, lexicon), out, protocol=5)
+        pickle.dump(validate_here(rows, bucket, lexicon, numbers), out, protocol=5)
         out.flush()
 
 
@@ -164,7 +164,17 @@ def _log(judged: Judged, lexicon: Lexicon | None = None) -> Log:
     return replace(log, lexicon=lexicon) if lexicon else log
 
 
-def _validate(rows: pa.Table, judged: Judged, numbers: Iterable[int], lexicon: Lexicon | None = None) -> Outcomes:
+def validate_here(
+    rows: pa.Table, judged: Judged, lexicon: Lexicon | None = None, numbers: Iterable[int] | None = None
+) -> Outcomes:
+    """As `validate_rows`, all at once in this process.
+
+    Args:
+        rows: the verdicts.
+        judged: what they are held against.
+        lexicon: its lexicon, where it was made ready before.
+        numbers: the place of each row in the input; else they count from 1.
+    """
     return validate_each(map(claim_from_record, rows.to_pylist()), _log(judged, lexicon), rows=numbers)
 
 

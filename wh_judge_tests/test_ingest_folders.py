@@ -162,3 +162,10 @@ def test_an_input_that_is_there_twice_is_an_error(tmp_path: Path) -> None:
         UserError, match=r"holds gold and gold\.csv; keep one of them, or move the files into one folder"
     ):
         input_path(tmp_path, TABLES["gold_label"], optional=True)
+
+
+def test_the_mark_that_spark_leaves_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "day=2026-09-01").mkdir()
+    for name in ("_SUCCESS", "day=2026-09-01/part-0.parquet", "_x.jsonl"):
+        (tmp_path / name).touch()
+    assert [file.name for file in files_of(tmp_path)] == ["_x.jsonl", "part-0.parquet"]

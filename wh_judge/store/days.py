@@ -254,12 +254,17 @@ def read_judged(
     connection: duckdb.DuckDBPyConnection, plan: DayPlan, inputs: DayInputs, judgement: Judgement
 ) -> Judged:
     """What the validations hold the verdicts against: their inputs, and the turns that are cited."""
-    connection.register("judged", judgement.verdicts.select(["recall_source_turn"]))
-    sql = f"""SELECT {names(TURN_SCHEMA)} FROM chat_turn
-              WHERE turn_id IN (SELECT recall_source_turn FROM judged WHERE recall_source_turn IS NOT NULL)"""
-    cited = arrow(connection, sql, TURN_SCHEMA)
-    connection.unregister("judged")
+    cited = read_turns(connection, judgement.verdicts["recall_source_turn"])
     return Judged(inputs.turns, cited, inputs.cards, inputs.lexicon, inputs.earlier, plan.settings)
+
+
+def read_turns(connection: duckdb.DuckDBPyConnection, turn_ids: pa.ChunkedArray) -> pa.Table:
+    """The turns of the log with these ids (nulls are none), each once, in TURN_SCHEMA."""
+    connection.register("chosen", pa.table({"turn_id": turn_ids}))
+    sql = f"SELECT {names(TURN_SCHEMA)} FROM chat_turn SEMI JOIN chosen USING (turn_id)"
+    turns = arrow(connection, sql, TURN_SCHEMA)
+    connection.unregister("chosen")
+    return turns
 
 
 def reference_keys(connection: duckdb.DuckDBPyConnection, day: dt.date) -> dict[str, list[str]]:

@@ -1,0 +1,1 @@
+"""The engine spark, on a cluster of two threads."""
