@@ -4,6 +4,7 @@ What a turn may be judged by lies in its session, so that buckets of whole sessi
 would be. The validations themselves are those of `wh_judge.validations`, in plain Python; here is who looks at what.
 """
 
+import gc
 import os
 import pickle
 import subprocess
@@ -14,12 +15,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from queue import Queue
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wh_judge.model import cards_from, lexicon_from, turns_from
+from wh_judge.model import CharacterCard, cards_from, lexicon_from, turns_from
 from wh_judge.rules import Lexicon, RuleSettings
 from wh_judge.rules.rule import Mention
 from wh_judge.validations import Log, Outcomes, claim_from_record, validate_each
@@ -47,7 +49,8 @@ def validate_rows(rows: pa.Table, judged: Judged) -> Outcomes:
     """Hold verdicts (VERDICT_SCHEMA) against what they were judged from; letters in the order of the rows."""
     count = max(1, -(-rows.num_rows // BUCKET_ROWS))
     if count == 1:
-        return _validate(rows, judged, range(1, rows.num_rows + 1))
+        known = _Known(cards_from(judged.cards), Lexicon(lexicon_from(judged.lexicon)))
+        return _validate(rows, judged, range(1, rows.num_rows + 1), known)
     places: list[np.ndarray] = []
     waiting: deque[Future[Outcomes]] = deque()
     found: list[Outcomes] = []
@@ -107,17 +110,18 @@ class _Worker:
 
 def _serve() -> None:
     """Validate the buckets that come in until there are no more."""
+    # A bucket makes millions of objects, none of which refers to itself: to look through them finds nothing to free.
+    gc.disable()
     source, out = sys.stdin.buffer, sys.stdout.buffer
-    cards, lexicon_rows, settings = pickle.load(source)
-    lexicon = Lexicon(lexicon_from(lexicon_rows))
+    cards, lexicon, settings = pickle.load(source)
+    known = _Known(cards_from(cards), Lexicon(lexicon_from(lexicon)))
     while True:
         try:
             numbers, rows, turns, cited, earlier = pickle.load(source)
         except EOFError:
             return
-        some = cards.filter(pc.is_in(cards["character_id"], pc.unique(turns["character_id"].combine_chunks())))
-        bucket = Judged(turns, cited, some, lexicon_rows, earlier, settings)
-        pickle.dump(_validate(rows, bucket, numbers, lexicon), out, protocol=5)
+        bucket = Judged(turns, cited, cards, lexicon, earlier, settings)
+        pickle.dump(_validate(rows, bucket, numbers, known), out, protocol=5)
         out.flush()
 
 
@@ -147,25 +151,32 @@ def _buckets(rows: pa.Table, judged: Judged, count: int) -> Iterator[tuple[np.nd
         yield place, some, bucket
 
 
-def _log(judged: Judged, lexicon: Lexicon | None = None) -> Log:
+class _Known(NamedTuple):
+    """What is the same in every bucket, made ready."""
+
+    cards: list[CharacterCard]
+    lexicon: Lexicon
+
+
+def _log(judged: Judged, known: _Known) -> Log:
     turns = turns_from(judged.turns)
-    known = {turn.turn_id for turn in turns}
-    turns += [turn for turn in turns_from(judged.cited) if turn.turn_id not in known]
+    there = {turn.turn_id for turn in turns}
+    turns += [turn for turn in turns_from(judged.cited) if turn.turn_id not in there]
     log = Log.of(
         turns=turns,
-        cards=cards_from(judged.cards),
-        lexicon=() if lexicon else lexicon_from(judged.lexicon),
+        cards=known.cards,
+        lexicon=(),
         settings=judged.settings,
         earlier={
             (row["session_id"], row["entity"]): Mention(row["turn_id"], row["reply_text"])
             for row in judged.earlier.to_pylist()
         },
     )
-    return replace(log, lexicon=lexicon) if lexicon else log
+    return replace(log, lexicon=known.lexicon)
 
 
-def _validate(rows: pa.Table, judged: Judged, numbers: Iterable[int], lexicon: Lexicon | None = None) -> Outcomes:
-    return validate_each(map(claim_from_record, rows.to_pylist()), _log(judged, lexicon), rows=numbers)
+def _validate(rows: pa.Table, judged: Judged, numbers: Iterable[int], known: _Known) -> Outcomes:
+    return validate_each(map(claim_from_record, rows.to_pylist()), _log(judged, known), rows=numbers)
 
 
 def _together(count: int, places: list[np.ndarray], found: list[Outcomes]) -> Outcomes:
