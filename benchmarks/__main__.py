@@ -20,8 +20,10 @@ def main() -> None:
         bench = Bench(asked.folder or Path(folder), asked.rounds)
         bench.folder.mkdir(parents=True, exist_ok=True)
         for name in asked.measure or MEASURES:
-            load = f"{os.getloadavg()[0]:.1f}"
+            print(f"{name} …", flush=True)
+            before = os.getloadavg()[0]
             measured = MEASURES[name](bench)
+            load = f"{before:.1f} to {os.getloadavg()[0]:.1f}"
             keep(name, measured.document() | {"day": now(), "load": load, "machine": machine()})
             print(f"{name}: {measured.ratio:.2f} ({measured.must}), by processors {measured.cpu_ratio:.2f}", flush=True)
 

@@ -8,10 +8,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from benchmarks import made
 from benchmarks.timed import Took, middle, module, python, run
 
-SMALL, ONE, TEN = 100_000, 1_000_000, 10_000_000
+ONE, TEN = 1_000_000, 10_000_000
 JUDGE = python("from wh_judge.cli import main; main()")
 WARNS = (0, 1)
 """The log holds rows that are rejected, which the exit code tells."""
@@ -60,9 +62,15 @@ class Bench:
         return folder
 
     def in_turn(self, *commands: Callable[[], Took]) -> list[list[Took]]:
-        """Of each command its runs, the commands by turns."""
-        rounds = [[command() for command in commands] for _ in range(self.rounds)]
-        return [list(runs) for runs in zip(*rounds, strict=True)]
+        """Of each command its runs, the commands by turns; each is told when it has ended."""
+        runs: list[list[Took]] = [[] for _ in commands]
+        for number in range(self.rounds):
+            for place, command in enumerate(commands):
+                took = command()
+                runs[place].append(took)
+                told = f"{took.seconds:.1f} s, {took.cpu:.1f} s of processors, {took.gigabytes:.2f} GB"
+                print(f"  round {number + 1} of {self.rounds}, side {place + 1}: {told}", flush=True)
+        return runs
 
     def judge(self, folder: Path) -> Took:
         """`wh-judge judge`, Parquet to Parquet."""
@@ -127,14 +135,33 @@ def large_lexicon(bench: Bench) -> Measured:
     return _pair(bench, "lexicon of 100,000 terms", "1,000 terms", 1.5, many, few)
 
 
-def slower(bench: Bench, program: str, what: str, least: float) -> Measured:
-    """The same work done in another way."""
-    folder = bench.inputs(SMALL)
-    other, judged = bench.in_turn(
-        lambda: run(module(program, folder, folder / "other.parquet")), lambda: bench.judge(folder)
-    )
-    measured = _pair(bench, f"{what}, {SMALL:,} turns", "wh-judge judge", least, other, judged)
+def slower(bench: Bench, program: str, what: str, least: float, turns: int = ONE) -> Measured:
+    """The same work done in another way, with the same verdicts.
+
+    Raises:
+        RuntimeError: the verdicts are not the same.
+    """
+    folder = bench.inputs(turns)
+    out = folder / f"{program}.parquet"
+    other, judged = bench.in_turn(lambda: run(module(program, folder, out)), lambda: bench.judge(folder))
+    _same_verdicts(folder / "verdicts.parquet", out)
+    measured = _pair(bench, f"{what}, {turns:,} turns", "wh-judge judge", least, other, judged)
     return Measured(**vars(measured) | {"must": f"at least {least:g} times", "reached": measured.ratio >= least})
+
+
+DECIDED = (
+    *("turn_id", "session_id", "character_id", "model_id", "verdict", "off_canon_entities"),
+    *("touched_term", "touched_topic", "recall_target", "recall_source_turn"),
+)
+
+
+def _same_verdicts(one: Path, other: Path) -> None:
+    columns = ", ".join(DECIDED)
+    sides = [f"SELECT {columns} FROM '{file}'" for file in (one, other)]
+    for left, right in (sides, sides[::-1]):
+        differing = duckdb.execute(f"SELECT turn_id FROM ({left} EXCEPT ALL {right}) LIMIT 5").fetchall()
+        if differing:
+            raise RuntimeError(f"{one} and {other} differ in {differing}")
 
 
 def one_day(bench: Bench, turns: int = ONE) -> Measured:
@@ -209,11 +236,11 @@ def one_card(bench: Bench) -> Measured:
 def on_spark(bench: Bench) -> Measured:
     """The engine spark beside the local one, both with all validations, the local one writing one file. The memory is
     that of the process that both are called from."""
-    folder, small, out = bench.inputs(SMALL), bench.inputs(1_000), bench.folder / "spark.json"
+    folder, small, out = bench.inputs(100_000), bench.inputs(1_000), bench.folder / "spark.json"
     whole = run(module("benchmarks.spark", folder, out, small / "turns.parquet"))
     found = json.loads(out.read_text("utf-8"))
     spark, local = (Took(found[name]["seconds"], found[name]["cpu"], whole.gigabytes) for name in ("spark", "local"))
-    what = f"judge and validate {SMALL:,} turns on Spark, local[2]"
+    what = f"judge and validate {100_000:,} turns on Spark, local[2]"
     return _pair(bench, what, "the same by the local engine", 2, [spark], [local], more=found)
 
 

@@ -39,16 +39,18 @@ def page(known: Mapping[str, Mapping[str, Any]]) -> str:
         "# Results",
         "",
         "Written by `make bench`; `benchmarks/measures.py` says what each row runs. Both sides of a row ran in turn on",
-        "one machine: medians of the seconds, with the seconds of processors in brackets, and the most memory held.",
+        "one machine: medians of the seconds, with the seconds of processors in brackets, and the most memory that the",
+        "first side and the processes that it starts held at a time. The load is that before and after the runs.",
         "",
-        "| measure | against | took | the other took | memory | ratio | by processors | must | reached |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| measure | against | rounds | took | the other took | memory | ratio | by processors | must | reached |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for row in known.values():
         took, beside = row["took"], row["beside"]
         cells = [
             row["what"],
             row["against"],
+            str(row["rounds"]),
             _time(took),
             _time(beside) if row["against"] else "",
             f"{took['gigabytes']:.2f} GB",

@@ -1,8 +1,10 @@
 """Processes and how long they take."""
 
 import os
+import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +19,7 @@ class Took(NamedTuple):
     cpu: float
     """Seconds of processors, of the system's part too. Where others use the machine, this is what stays comparable."""
     gigabytes: float
-    """The most memory that it held."""
+    """The most memory that it and its own processes held at a time."""
 
 
 def run(
@@ -34,12 +36,50 @@ def run(
         stderr=subprocess.PIPE,
     )  # fmt: skip
     assert process.stderr is not None
+    watch = _Memory(process.pid)
+    watch.start()
     told = process.stderr.read().decode(errors="replace")
     _, status, usage = os.wait4(process.pid, 0)
+    watch.ended.set()
+    watch.join()
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in sound:
         raise RuntimeError(f"{command}: exit code {process.returncode}\n{told[-2000:]}")
-    return Took(time.perf_counter() - begun, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024**2)
+    gigabytes = max(usage.ru_maxrss, watch.most) / 1024**2
+    return Took(time.perf_counter() - begun, usage.ru_utime + usage.ru_stime, gigabytes)
+
+
+class _Memory(threading.Thread):
+    """Looks now and then at how much memory a process and all that it started hold together, in KiB."""
+
+    def __init__(self, process: int) -> None:
+        super().__init__(daemon=True)
+        self.most = 0
+        self.ended = threading.Event()
+        self._process = process
+
+    def run(self) -> None:
+        while not self.ended.wait(0.25):
+            self.most = max(self.most, sum(_held(process) for process in _family(self._process)))
+
+
+def _family(process: int) -> list[int]:
+    """A process and all that it started, as far as they are alive."""
+    try:
+        tasks = list(Path(f"/proc/{process}/task").iterdir())
+        children = [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    except OSError:
+        return []
+    return [process, *(one for child in children for one in _family(child))]
+
+
+def _held(process: int) -> int:
+    """Memory in KiB; of what several processes share each has its part."""
+    try:
+        rollup = Path(f"/proc/{process}/smaps_rollup").read_text()
+    except OSError:
+        return 0
+    return int(re.findall(r"^Pss:\s+(\d+)", rollup, re.MULTILINE)[0])
 
 
 def python(code: str) -> list[str]:

@@ -301,7 +301,21 @@ def verdict_from_record(record: dict[str, Any]) -> Verdict:
 
 def turns_from(table: pa.Table) -> list[ChatTurn]:
     """The rows of a table in TURN_SCHEMA; they were validated when they were read."""
-    return [ChatTurn.model_construct(**record) for record in table.to_pylist()]
+    turns = [ChatTurn.__new__(ChatTurn) for _ in range(table.num_rows)]
+    for turn, record in zip(turns, table.to_pylist(), strict=True):
+        _fill(turn, record)
+    return turns
+
+
+_NAMES = set(TURN_SCHEMA.names)
+
+
+def _fill(turn: ChatTurn, record: dict[str, Any]) -> None:
+    """What `model_construct` does, for a record that has every field and no other: that takes ten times as long."""
+    object.__setattr__(turn, "__dict__", record)
+    object.__setattr__(turn, "__pydantic_fields_set__", _NAMES)
+    object.__setattr__(turn, "__pydantic_extra__", None)
+    object.__setattr__(turn, "__pydantic_private__", None)
 
 
 def cards_from(table: pa.Table) -> list[CharacterCard]:

@@ -4,6 +4,7 @@ What a turn may be judged by lies in its session, so that buckets of whole sessi
 would be. The validations themselves are those of `wh_judge.validations`, in plain Python; here is who looks at what.
 """
 
+import gc
 import os
 import pickle
 import subprocess
@@ -14,12 +15,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from queue import Queue
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wh_judge.model import cards_from, lexicon_from, turns_from
+from wh_judge.model import CharacterCard, cards_from, lexicon_from, turns_from
 from wh_judge.rules import Lexicon, RuleSettings
 from wh_judge.rules.rule import Mention
 from wh_judge.validations import Log, Outcomes, claim_from_record, validate_each
@@ -107,17 +109,18 @@ class _Worker:
 
 def _serve() -> None:
     """Validate the buckets that come in until there are no more."""
+    # A bucket makes millions of objects, none of which refers to itself: to look through them finds nothing to free.
+    gc.disable()
     source, out = sys.stdin.buffer, sys.stdout.buffer
-    cards, lexicon_rows, settings = pickle.load(source)
-    lexicon = Lexicon(lexicon_from(lexicon_rows))
+    cards, lexicon, settings = pickle.load(source)
+    known = Known(cards_from(cards), Lexicon(lexicon_from(lexicon)))
     while True:
         try:
             numbers, rows, turns, cited, earlier = pickle.load(source)
         except EOFError:
             return
-        some = cards.filter(pc.is_in(cards["character_id"], pc.unique(turns["character_id"].combine_chunks())))
-        bucket = Judged(turns, cited, some, lexicon_rows, earlier, settings)
-        pickle.dump(validate_here(rows, bucket, lexicon, numbers), out, protocol=5)
+        bucket = Judged(turns, cited, cards, lexicon, earlier, settings)
+        pickle.dump(validate_here(rows, bucket, known, numbers), out, protocol=5)
         out.flush()
 
 
@@ -147,35 +150,43 @@ def _buckets(rows: pa.Table, judged: Judged, count: int) -> Iterator[tuple[np.nd
         yield place, some, bucket
 
 
-def _log(judged: Judged, lexicon: Lexicon | None = None) -> Log:
+class Known(NamedTuple):
+    """What is the same in every bucket, made ready."""
+
+    cards: list[CharacterCard]
+    lexicon: Lexicon
+
+
+def _log(judged: Judged, known: Known) -> Log:
     turns = turns_from(judged.turns)
-    known = {turn.turn_id for turn in turns}
-    turns += [turn for turn in turns_from(judged.cited) if turn.turn_id not in known]
+    there = {turn.turn_id for turn in turns}
+    turns += [turn for turn in turns_from(judged.cited) if turn.turn_id not in there]
     log = Log.of(
         turns=turns,
-        cards=cards_from(judged.cards),
-        lexicon=() if lexicon else lexicon_from(judged.lexicon),
+        cards=known.cards,
+        lexicon=(),
         settings=judged.settings,
         earlier={
             (row["session_id"], row["entity"]): Mention(row["turn_id"], row["reply_text"])
             for row in judged.earlier.to_pylist()
         },
     )
-    return replace(log, lexicon=lexicon) if lexicon else log
+    return replace(log, lexicon=known.lexicon)
 
 
 def validate_here(
-    rows: pa.Table, judged: Judged, lexicon: Lexicon | None = None, numbers: Iterable[int] | None = None
+    rows: pa.Table, judged: Judged, known: Known | None = None, numbers: Iterable[int] | None = None
 ) -> Outcomes:
     """As `validate_rows`, all at once in this process.
 
     Args:
         rows: the verdicts.
         judged: what they are held against.
-        lexicon: its lexicon, where it was made ready before.
+        known: its cards and its lexicon, where they were made ready before.
         numbers: the place of each row in the input; else they count from 1.
     """
-    return validate_each(map(claim_from_record, rows.to_pylist()), _log(judged, lexicon), rows=numbers)
+    known = known or Known(cards_from(judged.cards), Lexicon(lexicon_from(judged.lexicon)))
+    return validate_each(map(claim_from_record, rows.to_pylist()), _log(judged, known), rows=numbers)
 
 
 def _together(count: int, places: list[np.ndarray], found: list[Outcomes]) -> Outcomes:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from wh_judge.assets.checks import SHOWN, report_again, run_suite, suite_result, validation_result
 from wh_judge.assets.inputs import OWNERS, SUITE, Events
-from wh_judge.assets.metadata import Lineage, column_metadata, lineage_metadata, markdown_table, preview
+from wh_judge.assets.metadata import PREVIEW_ROWS, Lineage, column_metadata, lineage_metadata, markdown_table, preview
 from wh_judge.automation import STALE_DAYS
 from wh_judge.day import judge_day
 from wh_judge.model import VERDICT_SCHEMA, VERDICTS, Verdict
@@ -125,8 +125,7 @@ def verdicts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
             if not is_of_the_disk(error):
                 drop_from_list(day, settings.data)
             raise
-        rows = days.read_verdicts(connection, day)
-        unjudged = days.read_unjudged(connection, day)
+        facts = days.day_facts(connection, day, PREVIEW_ROWS)
         drop_from_list(day, settings.data)
         total = number(connection, "SELECT count(*) FROM verdict_change WHERE day = ?", [day])
     checks = [*(validation_result(validation, "verdicts") for validation in result.validations)]
@@ -144,7 +143,7 @@ def verdicts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
     yield dg.MaterializeResult(
         asset_key="verdicts",
         data_version=dg.DataVersion(result.version),
-        metadata=_metadata(rows, unjudged) | {"written": result.written} | changed,
+        metadata=_metadata(facts) | {"written": result.written} | changed,
         # Told with the materialisation: Dagster takes a result from before it to be about the one before.
         check_results=checks,
     )
@@ -167,23 +166,21 @@ def changes_metadata(changes: Sequence[Change]) -> dict[str, Any]:
     }
 
 
-def _metadata(rows: pa.Table, unjudged: pa.Table) -> dict[str, Any]:
-    counts = Counter(rows["verdict"].to_pylist())
-    notes = Counter(note for row in rows["notes"].to_pylist() for note in row)
-    metadata: dict[str, Any] = {"dagster/row_count": rows.num_rows, "unjudged": unjudged.num_rows}
+def _metadata(facts: days.VerdictFacts) -> dict[str, Any]:
+    counts, rows = facts.verdicts, facts.rows
+    metadata: dict[str, Any] = {"dagster/row_count": rows, "unjudged": facts.unjudged}
     for verdict in VERDICTS:
         code = RULE_BY_VERDICT[verdict].code
         metadata[f"{code}_count"] = counts[verdict]
-        if rows.num_rows:
-            metadata[f"{code}_rate"] = counts[verdict] / rows.num_rows
-    diverging = pa.compute.not_equal(rows["verdict"], VERDICTS[0])
+        if rows:
+            metadata[f"{code}_rate"] = counts[verdict] / rows
     return (
         COLUMNS
         | metadata
         | {
             "verdicts": markdown_table(["verdict", "turns"], [[name, counts[name]] for name in VERDICTS]),
-            "hedges": markdown_table(["hedge", "turns"], [[note.label, notes[note.code]] for note in NOTES]),
-            "preview": preview(rows.filter(diverging), ["turn_id", "verdict", "summary"]),
+            "hedges": markdown_table(["hedge", "turns"], [[note.label, facts.notes[note.code]] for note in NOTES]),
+            "preview": preview(facts.first_diverging, ["turn_id", "verdict", "summary"]),
             **lineage_metadata(LINEAGE),
         }
     )

@@ -21,10 +21,11 @@ from wh_judge.model import (
     UNJUDGED_SCHEMA,
     USED_SCHEMA,
     VERDICT_SCHEMA,
+    cards_from,
     lexicon_from,
 )
 from wh_judge.rules import Lexicon, RuleSettings
-from wh_judge.validated import Judged, validate_here
+from wh_judge.validated import Judged, Known, validate_here
 from wh_judge.validations import Outcomes
 
 DEALT_SCHEMA = pa.schema(
@@ -147,7 +148,8 @@ def _validate(verdicts: pa.Table, turns: pa.Table, memory: _Memory, inputs: Inpu
         earlier=memory.mentions,
         settings=inputs.settings,
     )
-    return validate_here(verdicts, judged, inputs.terms)
+    known = Known(cards_from(judged.cards), inputs.terms)
+    return validate_here(verdicts, judged, known)
 
 
 def _failed(outcomes: Outcomes) -> list[str | None]:

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,7 @@ from wh_judge.model import (
     UNJUDGED_SCHEMA,
     USED_SCHEMA,
     VERDICT_SCHEMA,
+    VERDICTS,
 )
 from wh_judge.rules import rules_version
 from wh_judge.store import roll_back, transaction
@@ -22,6 +24,7 @@ from wh_judge.store.changes import Change, keep_changes
 from wh_judge.store.plan import DayInputs, DayPlan
 from wh_judge.store.schema import arrow, names, number, one
 from wh_judge.store.versions import keep_settings, now, settings_version
+from wh_judge.text import sql_text
 from wh_judge.validated import Judged
 from wh_judge.validations import VALIDATIONS, Outcomes, ValidationResult
 
@@ -68,7 +71,8 @@ def replace_day(
                 WHERE day = DATE '{day}' ORDER BY length(turn_id), turn_id""",
             VERDICT_SCHEMA,
         )
-        outcomes, sound = validate(rows, read_verdicts(connection, day))
+        of_day = number(connection, "SELECT count(*) FROM verdict_row WHERE day = ?", [day])
+        outcomes, sound = validate(rows, rows if of_day == rows.num_rows else read_verdicts(connection, day))
         results = _results(connection, day, outcomes, rows["turn_id"])
         if sound and all(result.ok for result in results):
             changes = keep_changes(connection, plan, run_id, moment)
@@ -241,12 +245,35 @@ def read_verdicts(connection: duckdb.DuckDBPyConnection, day: dt.date) -> pa.Tab
     return arrow(connection, sql, VERDICT_SCHEMA)
 
 
-def read_unjudged(connection: duckdb.DuckDBPyConnection, day: dt.date) -> pa.Table:
-    """The day's turns that could not be judged, in UNJUDGED_SCHEMA."""
-    return arrow(
-        connection,
-        f"SELECT {names(UNJUDGED_SCHEMA)} FROM unjudged WHERE day = DATE '{day}' ORDER BY turn_id",
-        UNJUDGED_SCHEMA,
+@dataclass(frozen=True)
+class VerdictFacts:
+    """What is to be said of a day's verdicts."""
+
+    rows: int
+    unjudged: int
+    verdicts: Counter[str]
+    """Turns by verdict."""
+    notes: Counter[str]
+    """Turns by the code of what their hedge says."""
+    first_diverging: pa.Table
+    """The first turns that diverge, in turn order: turn_id, verdict, summary."""
+
+
+def day_facts(connection: duckdb.DuckDBPyConnection, day: dt.date, shown: int) -> VerdictFacts:
+    """What is to be said of the day's verdicts, without reading them."""
+    where = f"FROM verdict_row WHERE day = DATE '{day}'"
+    verdicts = Counter(dict(connection.execute(f"SELECT verdict, count(*) {where} GROUP BY 1").fetchall()))
+    noted = f"SELECT note, count(*) FROM (SELECT unnest(notes) AS note {where}) GROUP BY 1"
+    notes = Counter(dict(connection.execute(noted).fetchall()))
+    return VerdictFacts(
+        rows=verdicts.total(),
+        unjudged=number(connection, "SELECT count(*) FROM unjudged WHERE day = ?", [day]),
+        verdicts=verdicts,
+        notes=notes,
+        first_diverging=connection.sql(
+            f"""SELECT turn_id, verdict, summary {where} AND verdict <> {sql_text(VERDICTS[0])}
+                ORDER BY length(turn_id), turn_id LIMIT {shown}"""
+        ).to_arrow_table(),
     )
 
 

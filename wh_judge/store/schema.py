@@ -246,6 +246,18 @@ PUBLISHED = {
 }
 """What readers get in a snapshot, with the order of the rows."""
 
+VERSIONED = {
+    "chat_turn": ("SELECT turn_id, day, file, line, row_hash FROM turn_row WHERE is_current", "turn_id"),
+    "verdict": ("SELECT turn_id, row_hash FROM verdict_row", "turn_id"),
+    "verdict_history": (
+        """SELECT turn_id, row_hash, run_id, written_at, until_run, until_at FROM verdict_closed
+           UNION ALL BY NAME SELECT turn_id, row_hash, run_id, written_at FROM verdict_row""",
+        "turn_id, written_at",
+    ),
+}
+"""Of the tables that grow with the log, what their contents follow from, and an order: each row's hash is stored with
+it, and to hash the rows themselves takes ten times as long."""
+
 LOOKED_UP = {"chat_turn": "turn_id", "verdict": "turn_id", "verdict_history": "turn_id"}
 """Columns of a snapshot by which single rows are looked up; each has an index."""
 

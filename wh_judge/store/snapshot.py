@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 from wh_judge.store import transaction
-from wh_judge.store.schema import LOOKED_UP, PUBLISHED, SEARCHED, number, one
+from wh_judge.store.schema import LOOKED_UP, PUBLISHED, SEARCHED, VERSIONED, number, one
 from wh_judge.store.versions import table_version
 
 CURRENT = "current"
@@ -37,7 +37,8 @@ def publish(connection: duckdb.DuckDBPyConnection, folder: Path, *, keep: int) -
     folder.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
     for name, order in PUBLISHED.items():
-        digest.update(table_version(connection, f"SELECT * FROM {name}", order).encode())
+        relation = VERSIONED.get(name, (f"SELECT * FROM {name}", order))
+        digest.update(table_version(connection, *relation).encode())
     snapshot_id = digest.hexdigest()[:16]
     path = folder / f"{snapshot_id}.duckdb"
     written = not path.exists()

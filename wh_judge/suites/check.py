@@ -2,7 +2,8 @@
 
 Most expectations on rows are written as the *damage* they look for: an SQL expression that is null for a sound row
 and says what is wrong with an unsound one. The expectation is then that the damage column holds nothing but nulls.
-It is computed once for all rows by DuckDB; Great Expectations never walks through lists or long texts.
+It is computed once for all rows by DuckDB, which also finds the rows that other expectations could object to. Great
+Expectations judges these rows alone and never walks through sound ones, lists or long texts.
 """
 
 from collections.abc import Mapping
@@ -35,6 +36,8 @@ class Check(BaseModel):
     `expectation` is a class of `great_expectations.expectations` and `arguments` what it is given. It looks at the
     table's `rows`, or at its `types`: an empty frame whose columns are named after the table's, with their types.
     `damage` is SQL over the columns in `needs`; a table of `references` has the name given there and one column, `key`.
+    `suspect` is SQL that is true at least for every row that the expectation could object to, for one without `damage`;
+    where it is missing, every row is suspect.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -45,6 +48,7 @@ class Check(BaseModel):
     arguments: Mapping[str, Any] = MappingProxyType({})
     frame: Literal["types", "rows"] = "rows"
     damage: str | None = None
+    suspect: str | None = None
     needs: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     severity: Severity = "error"

@@ -18,7 +18,9 @@ from wh_judge.suites.from_schema import from_schema
 from wh_judge.suites.result import TableName
 from wh_judge.text import sql_text
 
-_DAY = timedelta(days=1)
+# A day wider on both sides: the model reads the year in the turn's own offset, the table holds UTC.
+_EARLIEST = datetime(model.FIRST_YEAR, 1, 1, tzinfo=UTC) - timedelta(days=1)
+_LATEST = datetime(model.LAST_YEAR, 1, 1, tzinfo=UTC) + timedelta(days=1)
 
 _TURN_CHECKS = (
     Check(
@@ -27,11 +29,11 @@ _TURN_CHECKS = (
         expectation="ExpectColumnValuesToBeBetween",
         arguments={
             "column": "turn_at",
-            # a day wider on both sides: the model reads the year in the turn's own offset, the table holds UTC
-            "min_value": datetime(model.FIRST_YEAR, 1, 1, tzinfo=UTC) - _DAY,
-            "max_value": datetime(model.LAST_YEAR, 1, 1, tzinfo=UTC) + _DAY,
+            "min_value": _EARLIEST,
+            "max_value": _LATEST,
             "strict_max": True,
         },
+        suspect=f"turn_at < TIMESTAMPTZ '{_EARLIEST}' OR turn_at >= TIMESTAMPTZ '{_LATEST}'",
         needs=("turn_at",),
     ),
     known(

@@ -1,13 +1,15 @@
 """The two slim frames that Great Expectations is given of a table, as Arrow.
 
 The types frame has no rows; its columns are named after the table's, with their types. The rows frame has the columns
-that expectations read, and a damage column per check that looks for damage, named after the check.
+that expectations read, and a damage column per check that looks for damage, named after the check. Of these it has the
+rows that some expectation could object to: a day of a million sound turns is a frame of one row.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from wh_judge.suites.check import Check, Suite, typed_name
 from wh_judge.text import SQL_MACROS
@@ -44,43 +46,52 @@ def usable_columns(suite: Suite, rows: pa.Table) -> tuple[list[str], dict[str, s
 def rows_frame(
     suite: Suite, checks: Sequence[Check], rows: pa.Table, references: Mapping[str, Collection[str]]
 ) -> pa.Table:
-    """The columns that the expectations read: those of the table that they name, and a damage column by check name."""
+    """The columns that the expectations read, of the rows that one of them could object to, and of the first row.
+
+    The columns of the table that they name, and a damage column by check name. DuckDB looks at every row.
+    """
     able = [check for check in checks if set(check.needs) <= set(rows.column_names)]
-    plain = dict.fromkeys(column for check in able if check.damage is None for column in check.needs)
+    plain = [check for check in able if check.damage is None]
     damaged = [check for check in able if check.damage is not None]
-    columns = {
-        name: rows[name].combine_chunks() if name in suite.key else _slim(rows[name].combine_chunks()) for name in plain
-    }
-    if damaged:
-        found = _damages(suite, damaged, rows, references)
-        columns |= {check.name: _slim(found.column(position)) for position, check in enumerate(damaged)}
-    return pa.table(columns)
+    if not able:
+        return pa.table({})
+    found = _look(suite, damaged, plain, rows, references)
+    some = rows.take(pc.subtract(found["number"], 1))
+    columns = {column: some[column].combine_chunks() for check in plain for column in check.needs}
+    return pa.table(columns | {check.name: found[f"damage_{place}"] for place, check in enumerate(damaged)})
 
 
-def _slim(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
-    """Text as a dictionary: Great Expectations hashes every column, and few of these texts differ."""
-    return column.dictionary_encode() if pa.types.is_string(column.type) else column
-
-
-def _damages(
-    suite: Suite, checks: Sequence[Check], rows: pa.Table, references: Mapping[str, Collection[str]]
+def _look(
+    suite: Suite,
+    damaged: Sequence[Check],
+    plain: Sequence[Check],
+    rows: pa.Table,
+    references: Mapping[str, Collection[str]],
 ) -> pa.Table:
-    """A text column per check: the row's key and what is wrong with it, or null."""
+    """Of each row that is kept its number, from 1, and a text per check: the row's key and what is wrong, or null."""
     keys = [f"nullif(trim({name}), '')" for name in suite.key if name in rows.column_names]
     label = f"coalesce({joined}, 'row ' || number)" if (joined := " || ' · ' || ".join(keys)) else "'row ' || number"
-    damages = ", ".join(
-        f"{label} || ': ' || left(({check.damage})::VARCHAR, {_SHOWN_CHARACTERS}) AS damage_{position}"
-        for position, check in enumerate(checks)
+    names = [f"damage_{place}" for place in range(len(damaged))]
+    damages = "".join(
+        f", left(({check.damage})::VARCHAR, {_SHOWN_CHARACTERS}) AS {name}"
+        for name, check in zip(names, damaged, strict=True)
     )
+    suspects = [f"coalesce({check.suspect or 'true'}, false)" for check in plain]
+    kept = " OR ".join(["number = 1", "suspect", *(f"{name} IS NOT NULL" for name in names)])
+    labelled = "".join(f", {label} || ': ' || {name} AS {name}" for name in names)
     connection = duckdb.connect(config={"autoinstall_known_extensions": False})
     try:
         connection.execute("SET enable_progress_bar = false")
         connection.execute(SQL_MACROS)
         connection.register("batch_rows", rows)
-        for name in {name for check in checks for name in check.references}:
+        for name in {name for check in damaged for name in check.references}:
             known = [key for key in references[name] if key is not None]
             connection.register(name, pa.table({"key": pa.array(known, pa.string())}))
-        numbered = "SELECT *, row_number() OVER () AS number FROM batch_rows"
-        return connection.sql(f"SELECT {damages} FROM ({numbered})").to_arrow_table().combine_chunks()
+        return connection.sql(
+            f"""SELECT number{labelled} FROM (
+                    SELECT *, {" OR ".join(suspects) or "false"} AS suspect{damages}
+                    FROM (SELECT *, row_number() OVER () AS number FROM batch_rows))
+                WHERE {kept} ORDER BY number"""
+        ).to_arrow_table()
     finally:
         connection.close()

@@ -13,6 +13,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from wh_judge import model
 from wh_judge.suites.check import Check, damage, typed_name
+from wh_judge.text import sql_text
 
 
 def _literals(annotation: Any) -> tuple[str, ...]:
@@ -73,6 +74,7 @@ def from_schema(schema: pa.Schema, row: type[BaseModel], key: tuple[str, ...]) -
                 column=name,
                 expectation="ExpectColumnValuesToBeInSet",
                 arguments={"column": name, "value_set": list(values)},
+                suspect=f"{name} NOT IN ({', '.join(map(sql_text, values))})",
                 needs=(name,),
             )
     single = len(key) == 1
@@ -81,5 +83,6 @@ def from_schema(schema: pa.Schema, row: type[BaseModel], key: tuple[str, ...]) -
         column=key[0] if single else None,
         expectation="ExpectColumnValuesToBeUnique" if single else "ExpectCompoundColumnsToBeUnique",
         arguments={"column": key[0]} if single else {"column_list": list(key)},
+        suspect=f"count(*) OVER (PARTITION BY {', '.join(key)}) > 1",
         needs=key,
     )

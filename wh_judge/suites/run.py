@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from wh_judge.suites.result import EXAMPLES, ExpectationResult, SuiteResult, Tab
 
 if TYPE_CHECKING:
     from great_expectations.core import ExpectationValidationResult
+    from great_expectations.core.batch_definition import BatchDefinition
 
 NO_REFERENCES: Mapping[str, Collection[str]] = MappingProxyType({})
 
@@ -95,6 +97,33 @@ def _evaluate(checks: Sequence[Check], frames: Mapping[str, pa.Table]) -> dict[s
     """What Great Expectations makes of the checks, by check name."""
     import great_expectations as gx
     import pandas as pd
+
+    text = {pa.string(): pd.ArrowDtype(pa.string())}
+    outcomes: dict[str, ExpectationValidationResult] = {}
+    for name, frame in frames.items():
+        expectations = [
+            getattr(gx.expectations, check.expectation)(
+                **check.arguments,
+                description=check.name,
+                severity="critical" if check.severity == "error" else "warning",
+                meta={"name": check.name},
+            )
+            for check in checks
+            if check.frame == name
+        ]
+        batch = _batches().get_batch({"dataframe": frame.to_pandas(types_mapper=text.get)})
+        run = batch.validate(
+            gx.ExpectationSuite(name, expectations=expectations),
+            result_format={"result_format": "BASIC", "partial_unexpected_count": EXAMPLES},
+        )
+        outcomes |= {one.expectation_config.meta["name"]: one for one in run.results if one.expectation_config}
+    return outcomes
+
+
+@cache
+def _batches() -> "BatchDefinition[Any]":
+    """What makes a batch of a frame. What is added to a context later makes it write all of itself out."""
+    import great_expectations as gx
     from great_expectations.data_context.types.base import (
         DataContextConfig,
         InMemoryStoreBackendDefaults,
@@ -109,30 +138,8 @@ def _evaluate(checks: Sequence[Check], frames: Mapping[str, pa.Table]) -> dict[s
             analytics_enabled=False,
         ),
     )
-    text = {pa.string(): pd.ArrowDtype(pa.string())}
-    source = context.data_sources.add_pandas("tables")
-    outcomes: dict[str, ExpectationValidationResult] = {}
-    for name, frame in frames.items():
-        expectations = [
-            getattr(gx.expectations, check.expectation)(
-                **check.arguments,
-                description=check.name,
-                severity="critical" if check.severity == "error" else "warning",
-                meta={"name": check.name},
-            )
-            for check in checks
-            if check.frame == name
-        ]
-        run = gx.ValidationDefinition(
-            name=name,
-            data=source.add_dataframe_asset(name).add_batch_definition_whole_dataframe(name),
-            suite=context.suites.add(gx.ExpectationSuite(name, expectations=expectations)),
-        ).run(
-            batch_parameters={"dataframe": frame.to_pandas(types_mapper=text.get)},
-            result_format={"result_format": "BASIC", "partial_unexpected_count": EXAMPLES},
-        )
-        outcomes |= {one.expectation_config.meta["name"]: one for one in run.results if one.expectation_config}
-    return outcomes
+    frames = context.data_sources.add_pandas("tables").add_dataframe_asset("frames")
+    return frames.add_batch_definition_whole_dataframe("frame")
 
 
 def _result(check: Check, outcome: "ExpectationValidationResult", problems: Mapping[str, str]) -> ExpectationResult:

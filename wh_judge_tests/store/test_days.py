@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+from collections import Counter
 from collections.abc import Sequence
 
 import duckdb
@@ -10,10 +11,11 @@ import pytest
 
 from wh_judge.ingest import TABLES
 from wh_judge.judge import Judgement, judge
-from wh_judge.model import UNJUDGED_SCHEMA, VERDICT_SCHEMA
+from wh_judge.model import VERDICT_SCHEMA
+from wh_judge.model import VERDICTS as VERDICT_VALUES
 from wh_judge.rules import RuleSettings, rules_version
 from wh_judge.store import plan
-from wh_judge.store.days import judged_versions, read_judged, read_unjudged, read_verdicts
+from wh_judge.store.days import day_facts, judged_versions, read_judged, read_verdicts
 from wh_judge.store.inputs import ingest_log, replace_table
 from wh_judge.store.plan import plan_day, read_inputs
 from wh_judge.validations import VALIDATIONS
@@ -80,7 +82,7 @@ def test_a_new_card_makes_the_days_of_its_character_stale(warehouse: Connection,
     assert house.stale(warehouse) == [DAY_1]
     house.judge(warehouse, DAY_1)
     assert rows(warehouse, "SELECT verdict FROM verdict WHERE turn_id = 'T-5'") == [("설정대로 말함",)]
-    assert read_unjudged(warehouse, DAY_1).num_rows == 0
+    assert day_facts(warehouse, DAY_1, 1).unjudged == 0
 
 
 def test_a_card_that_is_gone_makes_the_days_of_its_character_stale(warehouse: Connection, house: House) -> None:
@@ -88,7 +90,10 @@ def test_a_card_that_is_gone_makes_the_days_of_its_character_stale(warehouse: Co
     replace_table(warehouse, TABLES["character_card"], house.inputs / "cards.json")
     assert house.stale(warehouse) == [DAY_3]
     house.judge(warehouse, DAY_3)
-    assert read_unjudged(warehouse, DAY_3)["turn_id"].to_pylist() == ["T-14", "T-15"]
+    assert rows(warehouse, "SELECT turn_id FROM unjudged WHERE day = ? ORDER BY turn_id", DAY_3) == [
+        ("T-14",),
+        ("T-15",),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -351,7 +356,17 @@ def test_verdicts_are_read_in_turn_order_in_their_schema(warehouse: Connection) 
     table = read_verdicts(warehouse, DAY_2)
     assert table.schema == VERDICT_SCHEMA
     assert table["turn_id"].to_pylist() == ["T-6", "T-7", "T-8", "T-9", "T-10", "T-12"]
-    assert read_unjudged(warehouse, DAY_1).schema == UNJUDGED_SCHEMA
+
+
+def test_a_day_is_summed_up(warehouse: Connection) -> None:
+    facts, table = day_facts(warehouse, DAY_2, 2), read_verdicts(warehouse, DAY_2)
+    assert facts.rows == table.num_rows
+    assert facts.verdicts == Counter(table["verdict"].to_pylist())
+    assert facts.notes == Counter(note for notes in table["notes"].to_pylist() for note in notes)
+    diverging = [row for row in table.to_pylist() if row["verdict"] != VERDICT_VALUES[0]]
+    assert facts.first_diverging.to_pylist() == [
+        {name: row[name] for name in ("turn_id", "verdict", "summary")} for row in diverging[:2]
+    ]
 
 
 def test_a_day_is_judged_from_its_own_cards_and_the_mentions_that_it_asks_for(new_house: House) -> None:
