@@ -57,8 +57,7 @@ def page(request: Request, snapshot: Snapshot) -> Response:
     if moments["since"] and moments["until"] and moments["since"] > moments["until"]:
         raise PageError(400, "앞 실행이 뒤 실행보다 늦습니다.", "두 실행을 바꾸어 고르세요.")
     overview = snapshot.cached(("changes", since, until), lambda: _overview(snapshot, moments))
-    pages = max(1, -(-len(overview.places) // CHANGE_ROWS))
-    check_page(number, pages)
+    pages = check_page(number, len(overview.places), CHANGE_ROWS)
     start = (number - 1) * CHANGE_ROWS
     rows = snapshot.rows(
         f"""{_STEP} SELECT turn_id, max(day) AS day, max(changed_at) AS changed_at, arg_max(run_id, place) AS run_id,

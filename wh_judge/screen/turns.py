@@ -131,8 +131,7 @@ def session_page(request: Request, snapshot: Snapshot) -> Response:
     )
     if not facts["turns"]:
         raise PageError(404, f"{session_id}: 이런 대화는 없습니다.", "session_id를 확인하거나 판정 목록에서 찾으세요.")
-    pages = -(-facts["turns"] // SESSION_ROWS)
-    check_page(number, pages)
+    pages = check_page(number, facts["turns"], SESSION_ROWS)
     return render(
         request,
         snapshot,
@@ -167,8 +166,7 @@ def prompt_page(request: Request, snapshot: Snapshot) -> Response:
     if not found["turns"]:
         raise PageError(404, f"{prompt_id}: 이런 프롬프트는 없습니다.", "모델 쪽의 목록에서 고르세요.")
     number = read_page(request.query_params)
-    pages = -(-found["turns"] // SESSION_ROWS)
-    check_page(number, pages)
+    pages = check_page(number, found["turns"], SESSION_ROWS)
     source += f" ORDER BY length(turn_id), turn_id LIMIT {SESSION_ROWS} OFFSET {(number - 1) * SESSION_ROWS}"
     rows = judged(snapshot, source, those, {"id": prompt_id})
     return render(
