@@ -37,6 +37,13 @@ Asked = tuple[str | None, str, list[Question]]
 """Why the check does not apply, or None; why it does; and its questions."""
 
 
+def _kept(code: str, question: str, kept: bool | None, evidence: list[Evidence]) -> Question:
+    """A question that scores 1 where the answer is yes; None does not apply."""
+    return Question(
+        code=code, question=question, answer=kept, score=None if kept is None else float(kept), evidence=evidence
+    )
+
+
 def _reply(case: Case) -> Question:
     turn = case.turn
     there = not reply_missing(case)
@@ -93,12 +100,11 @@ def _canon(case: Case) -> Asked:
     for name in names or []:
         is_canon = name in card.canon_entities
         questions.append(
-            Question(
-                code="name",
-                question=f"등장 이름 {quoted(name)}: 카드의 이름에 있습니까?",
-                answer=is_canon,
-                score=float(is_canon),
-                evidence=[
+            _kept(
+                "name",
+                f"등장 이름 {quoted(name)}: 카드의 이름에 있습니까?",
+                is_canon,
+                [
                     cite("chat_turn", turn.turn_id, "named_entities", name),
                     cite("character_card", card.character_id, "canon_entities", name)
                     if is_canon
@@ -150,9 +156,7 @@ def _speech(case: Case) -> Asked:
 
 
 def _same(code: str, question: str, seen: str | None, wanted: str | None, evidence: list[Evidence]) -> Question:
-    same = None if seen is None or wanted is None else seen == wanted
-    score = None if same is None else float(same)
-    return Question(code=code, question=question, answer=same, score=score, evidence=evidence)
+    return _kept(code, question, None if seen is None or wanted is None else seen == wanted, evidence)
 
 
 def _recall(case: Case) -> Asked:
@@ -208,16 +212,9 @@ def _recall(case: Case) -> Asked:
         if mention is None or reply_missing(case):
             continue
         earlier += 1
-        named = entity in (turn.reply_text or "")
-        questions.append(
-            Question(
-                code="named",
-                question=f"{quoted(entity)}: 이번 답장에 나옵니까?",
-                answer=named,
-                score=float(named),
-                evidence=[cite("chat_turn", turn.turn_id, "reply_text", turn.reply_text)],
-            )
-        )
+        reply = cite("chat_turn", turn.turn_id, "reply_text", turn.reply_text)
+        is_named = entity in (turn.reply_text or "")
+        questions.append(_kept("named", f"{quoted(entity)}: 이번 답장에 나옵니까?", is_named, [reply]))
     return (
         _why_no_recall(case, bool(asked), earlier),
         "유저가 앞 회차에 나온 이름을 물어 답장과 견주었습니다.",

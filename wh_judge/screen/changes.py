@@ -55,8 +55,7 @@ def page(request: Request, snapshot: Snapshot) -> Response:
     number = read_page(request.query_params)
     moments = _moments(snapshot, since, until)
     found = overview(snapshot, since, until)
-    pages = max(1, -(-len(found.places) // CHANGE_ROWS))
-    check_page(number, pages)
+    pages = check_page(number, len(found.places), CHANGE_ROWS)
     start = (number - 1) * CHANGE_ROWS
     rows = snapshot.rows(
         f"""{_STEP} SELECT turn_id, max(day) AS day, max(changed_at) AS changed_at, arg_max(run_id, place) AS run_id,

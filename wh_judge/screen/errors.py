@@ -19,14 +19,16 @@ class PageError(Exception):
         self.status, self.what, self.remedy = status, what, remedy
 
 
-def check_page(number: int, pages: int) -> None:
-    """Refuse a page behind the last.
+def check_page(number: int, rows: int, page_rows: int) -> int:
+    """How many pages a list of so many rows has, at least one; refuse a page behind the last.
 
     Raises:
         PageError: there are fewer pages.
     """
+    pages = max(1, -(-rows // page_rows))
     if number > pages:
         raise PageError(404, f"{number}쪽은 없습니다. {pages}쪽까지 있습니다.", "앞 쪽에서 다시 고르세요.")
+    return pages
 
 
 def error_response(scope: Scope, status: int, what: str, remedy: str) -> Response:

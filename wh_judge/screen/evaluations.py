@@ -45,8 +45,7 @@ def checks_page(request: Request, snapshot: Snapshot) -> Response:
     pages = 1
     if code:
         counted = next(entry for entry in checks(snapshot) if entry["code"] == code)
-        pages = max(1, -(-(counted["failed"] or 0) // FAILED_ROWS))
-        check_page(number, pages)
+        pages = check_page(number, counted["failed"] or 0, FAILED_ROWS)
         skip = (number - 1) * FAILED_ROWS
         failed = snapshot.rows(
             f"""SELECT day, turn_id, reason, run_id FROM failed_row WHERE code = $code
@@ -72,8 +71,7 @@ def models_page(request: Request, snapshot: Snapshot) -> Response:
     found = evaluation(snapshot, "model_divergence")
     models = _models(found)
     prompts = parted_prompts(snapshot)
-    pages = max(1, -(-len(prompts) // PROMPT_ROWS))
-    check_page(number, pages)
+    pages = check_page(number, len(prompts), PROMPT_ROWS)
     start = (number - 1) * PROMPT_ROWS
     return render(
         request,

@@ -20,8 +20,7 @@ def page(request: Request, snapshot: Snapshot) -> Response:
     if family and family not in FAMILIES:
         raise PageError(404, f"{family}: 이런 계열은 없습니다.", "시험 문항 쪽의 표에서 고르세요.")
     answers = [entry for entry in found["document"]["answers"] if entry["family"] == family] if found else []
-    pages = max(1, -(-len(answers) // ANSWER_ROWS))
-    check_page(number, pages)
+    pages = check_page(number, len(answers), ANSWER_ROWS)
     return render(
         request,
         snapshot,

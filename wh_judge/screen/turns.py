@@ -96,10 +96,9 @@ def session_page(request: Request, snapshot: Snapshot) -> Response:
     )
     if not facts["turns"]:
         raise PageError(404, f"{session_id}: 이런 대화는 없습니다.", "session_id를 확인하거나 판정 목록에서 찾으세요.")
-    pages = -(-facts["turns"] // SESSION_ROWS)
     if "page" not in request.query_params and (turn_id := nfc(request.query_params.get("turn", ""))):
         number = _page_of(snapshot, session_id, turn_id)
-    check_page(number, pages)
+    pages = check_page(number, facts["turns"], SESSION_ROWS)
     return render(
         request,
         snapshot,
@@ -145,8 +144,7 @@ def prompt_page(request: Request, snapshot: Snapshot) -> Response:
     if not found["turns"]:
         raise PageError(404, f"{prompt_id}: 이런 프롬프트는 없습니다.", "모델 쪽의 목록에서 고르세요.")
     number = read_page(request.query_params)
-    pages = -(-found["turns"] // SESSION_ROWS)
-    check_page(number, pages)
+    pages = check_page(number, found["turns"], SESSION_ROWS)
     rows = judged(snapshot, "prompt_id = $id", {"id": prompt_id}, _page(number))
     return render(
         request,

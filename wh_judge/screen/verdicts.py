@@ -29,8 +29,7 @@ def page(request: Request, snapshot: Snapshot) -> Response:
     found = places(snapshot, filter_)
     totals = {group: len(found[group]) for group in GROUPS}
     one = filter_.verdict
-    pages = max(1, -(-totals[one] // PAGE_ROWS)) if one else 1
-    check_page(number, pages)
+    pages = check_page(number, totals[one] if one else 0, PAGE_ROWS)
     skip, most = ((number - 1) * PAGE_ROWS, PAGE_ROWS) if one else (0, GROUP_ROWS)
     wanted = {group: found[group][skip : skip + most] for group in ([one] if one else GROUPS)}
     rows_of = listed(snapshot, wanted)
