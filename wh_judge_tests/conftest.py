@@ -1,6 +1,5 @@
 """Hypothesis: no deadline, since machines differ, and a blob that repeats a failure. A database with the macros."""
 
-import sys
 from collections.abc import Iterator
 
 import duckdb
@@ -11,11 +10,6 @@ from wh_judge.text import SQL_MACROS
 
 settings.register_profile("wh_judge", deadline=None, print_blob=True)
 settings.load_profile("wh_judge")
-
-# A worker of xdist has a main module without a file. pyspark, which Great Expectations imports where it is installed,
-# takes such a process for a run of its own doctests and ends it.
-if not hasattr(sys.modules["__main__"], "__file__"):
-    sys.modules["__main__"].__file__ = __file__
 
 
 @pytest.fixture(scope="session")

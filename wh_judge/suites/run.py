@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sys
 import threading
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -88,9 +89,26 @@ def _quiet() -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            _load()
             yield
     finally:
         logger.setLevel(level)
+
+
+@cache
+def _load() -> None:
+    """Import Great Expectations without pyspark, which it loads where it is installed and nothing here asks it for.
+
+    pyspark takes seconds, and ends a process whose main module has no file: it takes that for its own doctests.
+    """
+    alone = "pyspark" not in sys.modules
+    if alone:
+        sys.modules["pyspark"] = None  # type: ignore[assignment]  # what makes an import of it fail
+    try:
+        import great_expectations  # noqa: F401
+    finally:
+        if alone:
+            del sys.modules["pyspark"]
 
 
 def _evaluate(checks: Sequence[Check], frames: Mapping[str, pa.Table]) -> dict[str, "ExpectationValidationResult"]:
