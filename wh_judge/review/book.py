@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from wh_judge import strict_json
 from wh_judge.errors import UserError, first_fault
-from wh_judge.review.decisions import Decision, Draft, in_force, stamp
+from wh_judge.review.decisions import Decision, Draft, Standing, stamp
 
 BOOK = "decisions.jsonl"
 
@@ -88,21 +88,17 @@ def write_down(path: Path, drafts: Sequence[Draft], at: dt.datetime | None = Non
 
 
 def _new(known: Sequence[Decision], drafts: Sequence[Draft], at: dt.datetime | None) -> list[Decision]:
-    rows, number = list(known), _next_number(known)
-    newest = {row.subject: row for row in in_force(rows)}
+    standing, number, written = Standing(known), _next_number(known), list[Decision]()
     for draft in drafts:
         row = stamp(draft, number, at or dt.datetime.now(dt.UTC))
         if row.kind == "undo":
-            _check_undo(row, rows)
-        elif _says_the_same(row, newest.get(row.subject)):
+            _check_undo(row.undoes or "", standing)
+        elif _says_the_same(row, standing.newest(row.subject)):
             continue
-        rows.append(row)
+        standing.add(row)
+        written.append(row)
         number += 1
-        if row.kind == "undo":
-            newest = {one.subject: one for one in in_force(rows)}
-        else:
-            newest[row.subject] = row
-    return rows[len(known) :]
+    return written
 
 
 def _append(descriptor: int, path: Path, rows: Sequence[Decision]) -> None:
@@ -142,22 +138,11 @@ def _next_number(rows: Sequence[Decision]) -> int:
     return max(numbers, default=0) + 1
 
 
-def _check_undo(row: Decision, before: Sequence[Decision]) -> None:
-    counts = {other.decision_id for other in in_force(before)} | _undos_that_count(before)
-    if row.undoes not in {other.decision_id for other in before}:
-        raise UserError(f"{row.undoes}: there is no such decision; wh-judge review decisions lists them")
-    if row.undoes not in counts:
-        raise UserError(f"{row.undoes}: does not count any more, so there is nothing to undo")
-
-
-def _undos_that_count(rows: Sequence[Decision]) -> set[str]:
-    undone: set[str] = set()
-    counting: set[str] = set()
-    for row in reversed(rows):
-        if row.kind == "undo" and row.decision_id not in undone:
-            counting.add(row.decision_id)
-            undone.add(row.undoes or "")
-    return counting
+def _check_undo(undone: str, standing: Standing) -> None:
+    if not standing.knows(undone):
+        raise UserError(f"{undone}: there is no such decision; wh-judge review decisions lists them")
+    if not standing.counts(undone):
+        raise UserError(f"{undone}: does not count any more, so there is nothing to undo")
 
 
 def _says_the_same(row: Decision, other: Decision | None) -> bool:

@@ -1,7 +1,9 @@
 """What a decision is: a row with who, when and why, about one subject. The newest on a subject counts, until undone."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from heapq import heappop, heappush
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -104,19 +106,76 @@ class Decision(Draft):
     at: Instant = Field(description="When it was written down")
 
 
-def in_force(decisions: Iterable[Decision]) -> list[Decision]:
-    """The decisions that count, in their order: not undone, and the newest on their subject.
+class Standing:
+    """Which decisions count, kept up as they come in one by one.
 
-    An undo may itself be undone; then what it undid counts again.
+    On a subject the newest that is not undone counts. An undo may itself be undone; then what it undid counts again.
+    Each decision costs the logarithm of those on its subject, an undo also the length of its chain of undos.
     """
-    rows = list(decisions)
-    undone: set[str] = set()
-    for row in reversed(rows):
-        if row.kind == "undo" and row.decision_id not in undone:
-            undone.add(row.undoes or "")
-    newest = {row.subject: row for row in rows if row.kind != "undo" and row.decision_id not in undone}
-    chosen = {row.decision_id for row in newest.values()}
-    return [row for row in rows if row.decision_id in chosen]
+
+    def __init__(self, decisions: Iterable[Decision] = ()) -> None:
+        self._rows: dict[str, tuple[int, Decision]] = {}
+        self._order: list[Decision] = []
+        self._undone: Counter[str] = Counter()
+        """By how many undos that count a decision is undone."""
+        self._places: dict[Subject, list[int]] = {}
+        """A heap of places, negative, so that the newest is first; undone ones go when they come first."""
+        for row in decisions:
+            self.add(row)
+
+    def add(self, row: Decision) -> Subject | None:
+        """Take one more; the subject on which another decision may count now."""
+        place = len(self._order)
+        self._rows[row.decision_id] = place, row
+        self._order.append(row)
+        if row.kind == "undo":
+            return self._undo(row)
+        heappush(self._places.setdefault(row.subject, []), -place)
+        return row.subject
+
+    def _undo(self, row: Decision) -> Subject | None:
+        by, found = 1, self._rows.get(row.undoes or "")
+        while found is not None:
+            place, row = found
+            counted = not self._undone[row.decision_id]
+            self._undone[row.decision_id] += by
+            counts = not self._undone[row.decision_id]
+            if counts == counted:
+                return None
+            if row.kind != "undo":
+                if counts:
+                    heappush(self._places[row.subject], -place)
+                return row.subject
+            by, found = 1 if counts else -1, self._rows.get(row.undoes or "")
+        return None
+
+    def newest(self, subject: Subject) -> Decision | None:
+        """The decision that counts on a subject."""
+        places = self._places.get(subject, [])
+        while places and self._undone[self._order[-places[0]].decision_id]:
+            heappop(places)
+        return self._order[-places[0]] if places else None
+
+    def knows(self, decision_id: str) -> bool:
+        """Whether there is such a decision."""
+        return decision_id in self._rows
+
+    def counts(self, decision_id: str) -> bool:
+        """Whether a decision, or an undo, has an effect: only that can be undone."""
+        if decision_id not in self._rows or self._undone[decision_id]:
+            return False
+        _, row = self._rows[decision_id]
+        return row.kind == "undo" or self.newest(row.subject) is row
+
+    def in_force(self) -> list[Decision]:
+        """The decisions that count, undos apart, in their order."""
+        found = (self.newest(subject) for subject in self._places)
+        return sorted((row for row in found if row is not None), key=lambda row: self._rows[row.decision_id][0])
+
+
+def in_force(decisions: Iterable[Decision]) -> list[Decision]:
+    """The decisions that count, in their order: not undone, and the newest on their subject."""
+    return Standing(decisions).in_force()
 
 
 def shown(row: Draft) -> str:

@@ -3,7 +3,7 @@
 Pure. The files stay as they are; a decision that is undone leaves them as they were.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from wh_judge.review.decisions import Decision, in_force
@@ -103,68 +103,13 @@ TABLE_EFFECTS: Mapping[str, Any] = {
 """How decisions change the rows of an input table, by table."""
 
 
-class Made(NamedTuple):
-    """A cell of an input that a decision made what it is, in the words in which a cause names it."""
-
-    cell: str
-    decision_id: str
-
-
-def made_cells(table: str, rows: Sequence[Row], before: Sequence[Decision], now: Sequence[Decision]) -> list[Made]:
-    """The cells that the decisions in `now` and not in `before` make other than they were, each with the last that did.
-
-    The rows of the files are the same on both sides, so that nothing is named here that a file did.
-    """
-    about = _tables([*before, *now])
-    before, now = ([row for row in some if about[row.decision_id] == table] for some in (before, now))
-    known, so_far = {row.decision_id for row in before}, list(before)
-    made: dict[str, str] = {}
-    for decision in now:
-        if decision.decision_id not in known:
-            old = list(so_far)
-            so_far.append(decision)
-            made |= dict.fromkeys(_cells(table, rows, old, so_far), decision.decision_id)
-    # What one of them did and another took back has made nothing.
-    return [Made(cell, made[cell]) for cell in _cells(table, rows, before, now) if cell in made]
-
-
-def _tables(rows: Iterable[Decision]) -> dict[str, str]:
-    """The input table that each decision is about, by decision; of an undo, what it undoes."""
-    found: dict[str, str] = {}
-    for row in rows:
-        found[row.decision_id] = found.get(row.undoes or "", "") if row.kind == "undo" else _table_of(row)
-    return found
-
-
-def _table_of(row: Decision) -> str:
-    tables = {"name": "character_card", "term": "topic_lexicon", "ending": "settings", "trailing": "settings"}
-    return tables.get(row.kind, "gold_label" if row.kind == "label" else "")
-
-
-def _cells(table: str, rows: Sequence[Row], old: Sequence[Decision], new: Sequence[Decision]) -> Iterator[str]:
-    if table == "character_card":
-        for before, after in zip(cards_with(rows, old), cards_with(rows, new), strict=True):
-            where = f"character_card {after['character_id']} canon_entities:"
-            yield from _differences(where, before["canon_entities"], after["canon_entities"])
-    elif table == "topic_lexicon":
-        texts = [[f"{row['term']} -> {row['topic']}" for row in lexicon_with(rows, some)] for some in (old, new)]
-        yield from _differences("topic_lexicon:", *texts)
-    elif table == "settings":
-        yield from _differences(
-            "endings:", settings_with(RuleSettings(), old).parts, settings_with(RuleSettings(), new).parts
-        )
-
-
-def _differences(where: str, before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
-    for text in before:
-        if text not in after:
-            yield f"{where} - {text}"
-    for text in after:
-        if text not in before:
-            yield f"{where} + {text}"
-
-
 def digest_for(table: str, decisions: Iterable[Decision]) -> str:
     """What of the decisions changes an input table: equal texts change it equally."""
-    chosen = [row for row in in_force(decisions) if _table_of(row) == table and row.choice not in WITHOUT_EFFECT]
+    chosen = [row for row in in_force(decisions) if table_of(row) == table and row.choice not in WITHOUT_EFFECT]
     return " ".join(f"{row.decision_id} {row.choice}" for row in chosen)
+
+
+def table_of(row: Decision) -> str:
+    """The input that a decision is about: a table, `settings`, or none."""
+    tables = {"name": "character_card", "term": "topic_lexicon", "ending": "settings", "trailing": "settings"}
+    return tables.get(row.kind, "gold_label" if row.kind == "label" else "")

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from wh_judge.review.book import book_of, read_book
 from wh_judge.review.decisions import Decision, in_force, shown
-from wh_judge.review.effects import made_cells
+from wh_judge.review.made import made_cells
 from wh_judge.settings import Settings
 from wh_judge.store import transaction
 from wh_judge.store.schema import DECISION_SCHEMA

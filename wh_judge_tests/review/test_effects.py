@@ -11,10 +11,10 @@ from wh_judge.review.effects import (
     digest_for,
     labels_with,
     lexicon_with,
-    made_cells,
     settings_with,
 )
 from wh_judge.review.labels import by_labeller, pair_agreements
+from wh_judge.review.made import made_cells
 from wh_judge.rules import RuleSettings
 from wh_judge_tests.review.build import book, draft, label, name, undo
 
