@@ -10,6 +10,7 @@ import click
 
 from wh_judge import __version__
 from wh_judge.errors import UserError
+from wh_judge.text import one_line
 
 COMMANDS = (
     "run",
@@ -50,7 +51,8 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except UserError as error:
-            click.echo(f"wh-judge: {error}", err=True)
+            # What it quotes may be anything.
+            click.echo(f"wh-judge: {one_line(str(error))}", err=True)
             ctx.exit(2)
         except BrokenPipeError:
             raise

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from wh_judge import strict_json
 from wh_judge.errors import UserError, first_fault
 from wh_judge.review.decisions import Decision, Draft, Standing, stamp
+from wh_judge.text import QUOTE_LIMIT
 
 BOOK = "decisions.jsonl"
 
@@ -140,9 +141,9 @@ def _next_number(rows: Sequence[Decision]) -> int:
 
 def _check_undo(undone: str, standing: Standing) -> None:
     if not standing.knows(undone):
-        raise UserError(f"{undone}: there is no such decision; wh-judge review decisions lists them")
+        raise UserError(f"{undone[:QUOTE_LIMIT]}: there is no such decision; wh-judge review decisions lists them")
     if not standing.counts(undone):
-        raise UserError(f"{undone}: does not count any more, so there is nothing to undo")
+        raise UserError(f"{undone[:QUOTE_LIMIT]}: does not count any more, so there is nothing to undo")
 
 
 def _says_the_same(row: Decision, other: Decision | None) -> bool:

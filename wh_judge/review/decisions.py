@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from wh_judge.model import TERM_LIMIT, VERDICTS, Instant, Key
-from wh_judge.text import nfc
+from wh_judge.text import nfc, quoted
 
 Kind = Literal["name", "hit", "term", "speech", "ending", "trailing", "label", "undo"]
 
@@ -43,6 +43,12 @@ PERSONAL: frozenset[Kind] = frozenset({"label", "speech"})
 WHY_LIMIT = 2_000
 """Characters of a reason: every list of decisions and every cause shows it whole."""
 
+BY_LIMIT = 200
+"""Characters of who decided, for the same reason."""
+
+ENDING_LIMIT = 20
+"""Characters of an ending: all of them stand in one pattern, which each sentence is held against."""
+
 Subject = tuple[str, ...]
 
 
@@ -53,7 +59,7 @@ class Draft(BaseModel):
 
     kind: Kind
     choice: str
-    by: Key = Field(description="Who decided")
+    by: Key = Field(max_length=BY_LIMIT, description="Who decided")
     why: str | None = Field(None, max_length=WHY_LIMIT, description="Why, in their words")
     turn_id: Key | None = Field(None, description="The turn that was looked at")
     character_id: Key | None = None
@@ -78,7 +84,7 @@ class Draft(BaseModel):
     @model_validator(mode="after")
     def _whole(self) -> "Draft":
         if self.choice not in CHOICES[self.kind]:
-            raise ValueError(f"choice of {self.kind} is none of {', '.join(CHOICES[self.kind])}: {self.choice!r}")
+            raise ValueError(f"choice of {self.kind} is none of {', '.join(CHOICES[self.kind])}: {quoted(self.choice)}")
         for name in SUBJECTS[self.kind]:
             if getattr(self, name) is None:
                 raise ValueError(f"{name} is missing; {self.kind} needs {', '.join(SUBJECTS[self.kind])}")
@@ -86,6 +92,8 @@ class Draft(BaseModel):
             raise ValueError("instead names the terms of a term that is narrowed, and of nothing else")
         if any(len(term) > TERM_LIMIT for term in self.instead):
             raise ValueError(f"a term is longer than {TERM_LIMIT} characters")
+        if len(self.ending or "") > ENDING_LIMIT:
+            raise ValueError(f"an ending is longer than {ENDING_LIMIT} characters")
         if self.kind == "ending" and self.choice == "add":
             from wh_judge.rules import RuleSettings
 

@@ -29,6 +29,12 @@ TRIED = 30
 
 EXAMPLES = 3
 
+ALSO_PLAIN = frozenset(
+    {"가", "거든", "걸", "게", "구나", "군", "까", "나", "냐", "네", "니", "니까", "다", "던데", "데", "든", "라", "래"}
+    | {"랴", "려", "려고", "련", "마", "며", "서", "세", "아", "야", "어", "자", "잖아", "지", "해"}
+)
+"""Ends that sentences in 반말 have, too (할까, 하니까): a log in which none of them is 반말 has just not shown it."""
+
 
 class Change(NamedTuple):
     """Turns that would get another verdict."""
@@ -76,7 +82,7 @@ class Proposal:
 
 
 def candidates(replies: Iterable[str], settings: RuleSettings) -> list[str]:
-    """Ends of last words in these replies, most frequent first; of equally frequent ones the longer first."""
+    """Ends of last words in these replies, most frequent first; of equally frequent ones the shorter first."""
     counts: Counter[str] = Counter()
     for reply in replies:
         found: set[str] = set()
@@ -87,7 +93,7 @@ def candidates(replies: Iterable[str], settings: RuleSettings) -> list[str]:
                     break
                 found.add(word[-length:])
         counts.update(found)
-    return sorted(counts, key=lambda ending: (-counts[ending], -len(ending), ending))
+    return sorted(counts, key=lambda ending: (-counts[ending], len(ending), ending))
 
 
 def propose(
@@ -95,7 +101,8 @@ def propose(
 ) -> list[Proposal]:
     """The endings that would mend most and break least, best first; then, where it would change something, trailing.
 
-    Of endings that end in one another, only the best is there. What was rejected is not proposed again.
+    Of endings that end in one another, only the best is there: of equally good ones the shortest and
+    plainest, but none of `ALSO_PLAIN` before one that is longer. What was rejected is not proposed again.
     """
     rejected = {row.ending for row in in_force(decisions) if row.kind == "ending" and row.choice == "reject"}
     replies = connection.execute(
@@ -105,7 +112,7 @@ def propose(
     tried = [ending for ending in candidates((row[0] for row in replies), settings) if ending not in rejected][:TRIED]
     found = [try_settings(connection, settings, adding(settings, ending), ending) for ending in tried]
     found = [proposal for proposal in found if proposal.mended]
-    found.sort(key=lambda one: (one.broken - one.mended, one.broken, -len(one.ending or ""), one.ending or ""))
+    found.sort(key=_rank)
     chosen: list[Proposal] = []
     for proposal in found:
         ending = proposal.ending or ""
@@ -113,6 +120,11 @@ def propose(
             chosen.append(proposal)
     trailing = propose_trailing(connection, settings, decisions)
     return [*chosen[:most], *([trailing] if trailing else [])]
+
+
+def _rank(proposal: Proposal) -> tuple[int, int, bool, int, str]:
+    ending = proposal.ending or ""
+    return proposal.broken - proposal.mended, proposal.broken, ending in ALSO_PLAIN, len(ending), ending
 
 
 def propose_trailing(

@@ -11,12 +11,13 @@ from wh_judge.readers import Columns, read_records
 from wh_judge.review.book import reason
 from wh_judge.review.decisions import Draft
 from wh_judge.review.exchange import ANSWERS, KEYS, SUFFIXES
+from wh_judge.review.known import Given
 from wh_judge.spreadsheet import told
-from wh_judge.text import nfc
+from wh_judge.text import nfc, quoted
 
 
-def read_drafts(path: Path, by: str | None = None) -> list[Draft]:
-    """The decisions in a file of tasks that people worked on; rows without a choice are none.
+def read_drafts(path: Path, by: str | None = None) -> list[Given]:
+    """The decisions in a file of tasks that people worked on, with file and line; rows without a choice are none.
 
     Args:
         path: CSV, JSONL, or an export of Label Studio as JSON.
@@ -28,7 +29,7 @@ def read_drafts(path: Path, by: str | None = None) -> list[Draft]:
     if path.suffix.lower() not in SUFFIXES:
         raise UserError(f"{path}: is none of {', '.join(SUFFIXES)}; rename it or convert it")
     suffix = path.suffix.lower()
-    drafts: list[Draft] = []
+    drafts: list[Given] = []
     columns = Columns(frozenset({"kind", "choice"}), frozenset(), frozenset(), frozenset())
     for record in read_records(path, columns):
         where = f"{path}:{record.line}" if record.line else str(path)
@@ -36,7 +37,7 @@ def read_drafts(path: Path, by: str | None = None) -> list[Draft]:
             raise UserError(f"{where}: {record.reason}")
         try:
             for row in _answers(record.value, suffix):
-                drafts += _drafts(row, by)
+                drafts += (Given(draft, where) for draft in _drafts(row, by))
         except ValueError as error:
             raise UserError(f"{where}: is no decision: {reason(error)}") from None
     return drafts
@@ -94,7 +95,7 @@ def _given(annotation: _Annotation) -> Iterator[tuple[str, str]]:
         texts = result.value.choices or result.value.text
         if texts and result.from_name in ANSWERS:
             if len(texts) > 1:
-                raise ValueError(f"{result.from_name} has several answers, {' / '.join(texts)}; leave one")
+                raise ValueError(f"{result.from_name} has several answers, {quoted(' / '.join(texts))}; leave one")
             yield result.from_name, texts[0]
 
 
@@ -129,5 +130,5 @@ def _check_keys(row: Mapping[str, Any]) -> None:
     task_id, about = row.get("task_id"), ("character_id", "name") if row.get("kind") == "name" else ("turn_id",)
     cells = [str(row.get(name)) for name in about]
     if task_id and not nfc(str(task_id)).endswith(nfc("/".join(["", str(row.get("queue")), *cells]))):
-        told = ", ".join(f"{name} {cell!r}" for name, cell in zip(about, cells, strict=True))
-        raise ValueError(f"task_id {task_id!r} is not about {told}; give these cells back as they went out")
+        found = ", ".join(f"{name} {quoted(cell)}" for name, cell in zip(about, cells, strict=True))
+        raise ValueError(f"task_id {quoted(str(task_id))} is not about {found}; give these cells back as they went out")

@@ -34,6 +34,7 @@ from wh_judge.screen import (
 )
 from wh_judge.screen.errors import PageError, error_response
 from wh_judge.screen.guard import Access, Guard
+from wh_judge.screen.reasons import korean_error
 from wh_judge.screen.snapshots import Snapshot, SnapshotError, Snapshots
 from wh_judge.screen.voted import Voted
 from wh_judge.screen.warm import kept_warm
@@ -144,7 +145,9 @@ def _page_error(request: Request, error: Exception) -> Response:
 
 
 def _user_error(request: Request, error: Exception) -> Response:
-    return error_response(request.scope, 400, str(error), "주소를 고치거나 목록에서 다시 고르세요.")
+    sent = request.method == "POST"
+    remedy = "앞 쪽으로 돌아가 고치고 다시 보내세요." if sent else "주소를 고치거나 목록에서 다시 고르세요."
+    return error_response(request.scope, 400, korean_error(str(error)), remedy)
 
 
 def _http_error(request: Request, error: Exception) -> Response:

@@ -7,6 +7,8 @@ is: better English than nothing.
 import re
 from collections.abc import Iterator
 
+from wh_judge.screen.review_reasons import REVIEW
+
 _CLAUSES: tuple[tuple[str, str], ...] = (
     (r"is missing", "이(가) 없습니다"),
     (r"is null", "이(가) null입니다"),
@@ -160,7 +162,7 @@ _WHOLE: tuple[tuple[str, str], ...] = (
 
 _COLUMN = r"(?P<column>[a-z_]+(?:\[\d+\])?(?:\.[a-z_]+)?)"
 _VALUE = r"""(?P<value> \((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\))?(?:; |$)"""
-_PATTERNS = [(re.compile(pattern, re.DOTALL), korean) for pattern, korean in _WHOLE]
+_PATTERNS = [(re.compile(pattern, re.DOTALL), korean) for pattern, korean in (*_WHOLE, *REVIEW)]
 _OF_A_COLUMN = [(re.compile(f"{_COLUMN} {pattern}{_VALUE}", re.DOTALL), korean) for pattern, korean in _CLAUSES]
 
 
@@ -170,6 +172,15 @@ def korean(reason: str) -> str:
         if found := pattern.fullmatch(reason):
             return _filled(sentence, found)
     return "; ".join(_clauses(reason))
+
+
+def korean_error(error: str, most: int = 4) -> str:
+    """An error in Korean: what stands before its reason, such as file and line, in at most so many parts, stays."""
+    told = korean(error)
+    if told != error or ": " not in error or not most:
+        return told
+    head, tail = error.split(": ", 1)
+    return f"{korean(head)}: {korean_error(tail, most - 1)}"
 
 
 def _clauses(reason: str) -> Iterator[str]:

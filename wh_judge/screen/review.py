@@ -5,6 +5,7 @@ Decisions are written into the book beside the data; the next run makes them cou
 
 import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -16,16 +17,18 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from wh_judge.errors import UserError, first_fault
-from wh_judge.review.book import book_of, read_book, write_down
+from wh_judge.review.book import book_of, read_book
 from wh_judge.review.decisions import Decision, Draft, in_force, shown
 from wh_judge.review.effects import all_labels
 from wh_judge.review.endings import propose
 from wh_judge.review.exchange import SUFFIXES, write_tasks
 from wh_judge.review.intake import read_drafts
+from wh_judge.review.known import Given, decide
 from wh_judge.review.labels import by_labeller, pair_agreements
 from wh_judge.review.queues import QUEUES, Task, draw, newest_week
 from wh_judge.review.terms import term_precision
 from wh_judge.screen.errors import PageError
+from wh_judge.screen.reasons import korean_error
 from wh_judge.screen.render import render
 from wh_judge.screen.snapshots import Snapshot
 from wh_judge.settings import load_settings
@@ -104,8 +107,10 @@ async def decide_page(request: Request) -> Response:
     try:
         draft = Draft.model_validate(cells | {"by": by})
     except ValidationError as error:
-        raise PageError(400, f"결정이 아닙니다. ({first_fault(error)})", "검토 쪽에서 다시 고르세요.") from None
-    await run_in_threadpool(write_down, book_of(request.app.state.settings.data), [draft])
+        raise PageError(
+            400, f"결정이 아닙니다. ({korean_error(first_fault(error))})", "검토 쪽에서 다시 고르세요."
+        ) from None
+    await run_in_threadpool(_decide, request, [Given(draft, CHOICES.get(draft.choice, draft.choice))])
     turn = f"/turn?{urlencode({'id': draft.turn_id})}" if back == "turn" and draft.turn_id else ""
     address = turn or f"/review?{urlencode({'tab': back if back in TABS else 'decisions', 'week': week, 'by': by})}"
     return RedirectResponse(address, status_code=303)
@@ -142,19 +147,25 @@ async def take_page(request: Request) -> Response:
         if not isinstance(file, UploadFile) or not file.filename:
             raise PageError(400, "파일이 없습니다.", "검토 쪽에서 파일을 고르고 다시 보내세요.")
         suffix, content = Path(file.filename).suffix.lower(), await file.read()
-    await run_in_threadpool(_take, request.app.state.settings.data, suffix, content, by)
+    await run_in_threadpool(_take, request, suffix, content, by)
     return RedirectResponse(f"/review?{urlencode({'tab': 'decisions', 'by': by})}", status_code=303)
 
 
-def _take(data: Path, suffix: str, content: bytes, by: str) -> None:
+def _take(request: Request, suffix: str, content: bytes, by: str) -> None:
     if suffix not in SUFFIXES:
         raise UserError(f"{', '.join(SUFFIXES)} 파일만 읽습니다.")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, f"tasks{suffix}")
         file.write_bytes(content)
         try:
-            drafts = read_drafts(file, by or None)
+            _decide(request, read_drafts(file, by or None))
         except UserError as error:
             # The temporary folder says nothing to whoever sent the file.
             raise UserError(str(error).replace(f"{folder}/", "")) from None
-        write_down(book_of(data), drafts)
+
+
+def _decide(request: Request, given: Sequence[Given]) -> None:
+    with ExitStack() as stack:
+        snapshot = stack.enter_context(request.app.state.snapshots.read())
+        cursor = stack.enter_context(snapshot.cursor()) if snapshot else None
+        decide(cursor, request.app.state.settings.data, given)

@@ -2,11 +2,14 @@
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
+from wh_judge.errors import UserError
 from wh_judge.store import transaction
 from wh_judge.store.schema import LOOKED_UP, PUBLISHED, SEARCHED, VERSIONED, number, one
 from wh_judge.store.versions import table_version
@@ -66,6 +69,37 @@ def publish(connection: duckdb.DuckDBPyConnection, folder: Path, *, keep: int) -
             connection.execute("INSERT INTO publication VALUES (?)", [_state(connection)])
     rows = {name: number(connection, f"SELECT count(*) FROM {name}") for name in PUBLISHED}
     return Snapshot(snapshot_id, path, written, rows)
+
+
+@contextmanager
+def open_published(folder: Path) -> Iterator[duckdb.DuckDBPyConnection | None]:
+    """The newest snapshot, for reading only, whoever has the warehouse open; None where nothing is published.
+
+    Raises:
+        UserError: it cannot be read.
+    """
+    connection = None
+    while (named := _named(folder)) and connection is None:
+        try:
+            connection = duckdb.connect(str(folder / f"{named}.duckdb"), read_only=True)
+        except duckdb.Error as error:
+            # It may be dropped between the two looks: by then another one is named.
+            if _named(folder) == named:
+                raise UserError(
+                    f"{folder / named}.duckdb: cannot be read: {str(error).splitlines()[0]}; delete it and run again"
+                ) from None
+    try:
+        yield connection
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+def _named(folder: Path) -> str | None:
+    try:
+        return (folder / CURRENT).read_text(encoding="utf-8").strip() or None
+    except FileNotFoundError:
+        return None
 
 
 def _columns(connection: duckdb.DuckDBPyConnection, name: str) -> str:

@@ -5,9 +5,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
-from wh_judge_tests.cli.call import Result, call
+from wh_judge_tests.cli.call import Result, call, call_process
 from wh_judge_tests.house import House, settle
 
 WEEK = "2026-W36"
@@ -147,6 +148,41 @@ BAD: list[tuple[tuple[str, ...], str]] = [
     (("decide", "label", "좋음", "--turn", "T-1", "--by", "a"), "choice of label is none of"),
     (("undo", "D-7", "--by", "a"), "D-7: there is no such decision"),
 ]
+
+
+BY = ("--by", "a")
+ABSENT: list[tuple[tuple[str, ...], str]] = [
+    (("decide", "name", "add", "--character", "C-9", "--name", "리안", *BY), "there is no character 「C-9」"),
+    (("decide", "label", "말투 어긋남", "--turn", "T-1\nwh-judge: \x1b[31m", *BY), "there is no turn 「T-1 wh-judge: "),
+    (("decide", "term", "drop", "--term", "과음", "--topic", "음주", *BY), "no row 「과음」 -> 「음주」"),
+    (("undo", "D-1\nD-2", *BY), "D-1 D-2: there is no such decision"),
+    (("undo", "D-1", *BY, "--why", "가" * 100_000), "why: String should have at most 2000 characters"),
+    (("decide", "name", "burn" * 9_999, "--character", "C-1", "--name", "리안", *BY), "choice of name is none of"),
+]
+
+
+@pytest.mark.parametrize(("words", "error"), ABSENT, ids=[row[1] for row in ABSENT])
+def test_what_does_not_exist_is_told_in_one_line(reviewed: Reviewed, words: tuple[str, ...], error: str) -> None:
+    result = reviewed.review(*words)
+    assert (result.code, result.out) == (2, "") and error in result.err
+    assert len(result.err.splitlines()) == 1 and "\x1b" not in result.err
+    assert reviewed.rows("decisions") == []
+
+
+def test_a_row_about_what_does_not_exist_is_named_and_nothing_is_taken(reviewed: Reviewed, here: Path) -> None:
+    rows = [{"kind": "name", "choice": "add", "character_id": of, "name": "리안", "by": "a"} for of in ("C-1", "C-9")]
+    (here / "names.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    result = reviewed.review("take", "names.jsonl")
+    assert result.code == 2 and "names.jsonl:2: there is no character 「C-9」" in result.err
+    assert reviewed.rows("decisions") == []
+
+
+def test_a_decision_can_be_written_down_while_the_warehouse_is_open_elsewhere(reviewed: Reviewed) -> None:
+    with duckdb.connect(str(reviewed.house.settings.warehouse)):
+        done = call_process(
+            *("review", "decide", "label", "말투 어긋남", "--turn", "T-1", *BY, *reviewed.data), cwd=reviewed.house.data
+        )
+    assert (done.code, done.out) == (0, "D-1  label 말투 어긋남 T-1\n")
 
 
 @pytest.mark.parametrize(("words", "error"), BAD)

@@ -29,6 +29,8 @@ from wh_judge_tests.review.build import NOON, book, draft, hit, label, name, und
         ({"kind": "term", "choice": "narrow", "term": "a", "topic": "b", "instead": ["a" * 201]}, "longer than 200"),
         ({"kind": "ending", "choice": "add", "ending": "요."}, "has white space or a sentence end"),
         ({"kind": "ending", "choice": "add"}, "ending is missing"),
+        ({"kind": "ending", "choice": "add", "ending": "용" * 21}, "an ending is longer than 20 characters"),
+        ({"kind": "trailing", "choice": "ignore", "by": "가" * 201}, "at most 200 characters"),
         ({"kind": "undo", "choice": "undo"}, "undoes is missing"),
         ({"kind": "trailing", "choice": "ignore", "by": " "}, "by"),
         ({"kind": "trailing", "choice": "ignore", "colour": "red"}, "colour"),

@@ -14,6 +14,8 @@ from wh_judge.judge import judge
 from wh_judge.model import GOLD_SCHEMA
 from wh_judge.review.endings import adding, candidates, propose, try_settings
 from wh_judge.rules import RuleSettings
+from wh_judge_tests.builders import card, turn
+from wh_judge_tests.house import DAY_1, House, at
 from wh_judge_tests.review.build import book, draft
 from wh_judge_tests.review.conftest import SAMPLE
 
@@ -71,9 +73,36 @@ def test_what_was_rejected_is_not_proposed_again(connection: duckdb.DuckDBPyConn
     assert {first, None}.isdisjoint(proposal.ending for proposal in propose(connection, DEFAULT, decisions))
 
 
+QUESTIONS = ["먼저 가시겠습니까?", "제가 돕겠습니까?"]
+
+
+@pytest.mark.parametrize(
+    ("replies", "ending"),
+    [
+        (QUESTIONS, "습니까"),
+        ([*QUESTIONS, "여기 있습니까?"], "습니까"),
+        (["그렇게 할게용", "밥 먹었어용"], "용"),
+        (["그렇게 해", "이미 해"], "해"),
+    ],
+)
+def test_of_endings_that_explain_the_same_turns_the_plainest_is_proposed(
+    tmp_path: Path, replies: list[str], ending: str
+) -> None:
+    """습니까 and not 겠습니까, and not 까 either, in which 할까 ends, too."""
+    house = House(tmp_path)
+    house.cards(card("C-1", honorific_rule="존댓말", first_person=None))
+    house.lexicon(("선거", "현실 정치"))
+    house.log("2026-09-01", *(turn(f"T-{n}", turn_at=at(1), reply_text=text) for n, text in enumerate(replies)))
+    with house.warehouse() as connection:
+        house.bring_in(connection)
+        assert house.judge(connection, DAY_1).committed
+        first = propose(connection, DEFAULT, [])[0]
+    assert (first.ending, first.mended) == (ending, len(replies))
+
+
 def test_candidates_are_the_ends_of_last_words() -> None:
     found = candidates(["준비되셨습니까? 네ㅎㅎ.", "어디 가십니까", "OK!"], DEFAULT)
-    assert found[:2] == ["니까", "까"]
+    assert found[:2] == ["까", "니까"]
     assert {"습니까", "셨습니까", "십니까"} <= set(found) and "네ㅎㅎ" not in found
     assert "네" in candidates(["네ㅎㅎ."], TRAILING)
 

@@ -108,7 +108,7 @@ ANSWERS = {
 def test_ids_survive_the_round_trip(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"tasks{suffix}"
     write_tasks(TASKS, path)
-    drafts = read_drafts(answered(path, ANSWERS))
+    drafts = [draft for draft, _ in read_drafts(answered(path, ANSWERS))]
     assert [draft.model_dump(exclude_defaults=True) for draft in drafts] == [
         {
             "kind": "hit",
@@ -146,7 +146,7 @@ def test_two_annotators_are_two_people(tmp_path: Path) -> None:
     [task] = json.loads(path.read_text("utf-8"))
     task["annotations"] = [annotation("반말"), annotation("존댓말", by=12)]
     path.write_text(json.dumps([task]), "utf-8")
-    assert [(draft.choice, draft.by) for draft in read_drafts(path)] == [
+    assert [(draft.choice, draft.by) for draft, _ in read_drafts(path)] == [
         ("반말", "jieun@example.org"),
         ("존댓말", "annotator 12"),
     ]
@@ -156,7 +156,7 @@ def test_who_decided_can_be_given_where_the_file_does_not_say(tmp_path: Path) ->
     path = tmp_path / "tasks.csv"
     write_tasks([NAME], path)
     answered(path, {NAME.task_id: {"choice": "block"}})
-    assert [draft.by for draft in read_drafts(path, by="민호")] == ["민호"]
+    assert [draft.by for draft, _ in read_drafts(path, by="민호")] == ["민호"]
     with pytest.raises(
         UserError,
         match=r"tasks.csv:2: is no decision: it does not say who decided; fill in the column by, or give --by",
@@ -192,7 +192,7 @@ EDITED_BY_HAND: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "two choices": (
         {"result": [{"from_name": "choice", "value": {"choices": ["반말", "존댓말"]}}]},
-        "choice has several answers, 반말 / 존댓말; leave one",
+        "choice has several answers, 「반말 / 존댓말」; leave one",
     ),
 }
 
@@ -231,13 +231,13 @@ def test_ids_survive_another_normal_form(tmp_path: Path) -> None:
     path = tmp_path / "tasks.jsonl"
     decomposed = unicodedata.normalize("NFD", NAME.name or "")
     path.write_text(json.dumps(row | {"choice": "add", "by": "지은", "name": decomposed}), "utf-8")
-    assert [draft.name for draft in read_drafts(path)] == [NAME.name]
+    assert [draft.name for draft, _ in read_drafts(path)] == [NAME.name]
 
 
 def test_a_row_by_hand_needs_no_id(tmp_path: Path) -> None:
     path = tmp_path / "more.csv"
     path.write_text("kind,choice,by,turn_id\nlabel,설정대로 말함,지은,T-1\n", "utf-8")
-    assert [(draft.kind, draft.turn_id) for draft in read_drafts(path)] == [("label", "T-1")]
+    assert [(draft.kind, draft.turn_id) for draft, _ in read_drafts(path)] == [("label", "T-1")]
 
 
 NO_TASKS: dict[str, tuple[str, str, str]] = {
@@ -267,7 +267,7 @@ def test_flat_exports_of_label_studio_say_who_decided(tmp_path: Path, annotator:
     [row] = rows_of([SPEECH])
     del row["by"]
     path.write_text(json.dumps([row | {"choice": "반말", "annotator": annotator}]), "utf-8")
-    assert [draft.by for draft in read_drafts(path)] == [by]
+    assert [draft.by for draft, _ in read_drafts(path)] == [by]
 
 
 def test_no_cell_of_the_table_is_a_formula(tmp_path: Path) -> None:

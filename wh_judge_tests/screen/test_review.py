@@ -1,7 +1,9 @@
 """The review loop on the screen."""
 
 import json
+import re
 from collections.abc import Iterator
+from typing import Any
 
 import httpx2
 import pytest
@@ -103,6 +105,94 @@ def test_what_is_no_decision_is_not_written_down(cells: dict[str, str], reviewer
     assert decided(house) == []
 
 
+NO_ENGLISH = re.compile(r"[a-z]+ [a-z]+ [a-z]+")
+REFUSED: list[tuple[dict[str, str], str]] = [
+    ({"choice": "burn"}, "고를 수 있는 것은 add, block입니다"),
+    ({"kind": "war"}, "가운데 하나여야 합니다"),
+    ({"name": " "}, "비어 있습니다"),
+    ({"name": ""}, "name이(가) 없습니다"),
+    ({"why": "가" * 3_000}, "2000자까지 쓸 수 있습니다"),
+    ({"why": "x" * 1_000_000}, "2000자까지 쓸 수 있습니다"),
+    ({"character_id": "C-9"}, "「C-9」 캐릭터가 없습니다"),
+    ({"character_id": "<b>" * 99}, "캐릭터가 없습니다"),
+    ({"kind": "label", "choice": "말투 어긋남", "turn_id": "T-999"}, "「T-999」 회차가 없습니다"),
+    ({"kind": "term", "choice": "drop", "term": "과음", "topic": "음주"}, "사전에 「과음」 → 「음주」 줄이 없습니다"),
+    (
+        {"kind": "hit", "choice": "harmless", "turn_id": "T-1", "term": "선거", "topic": "현실 정치"},
+        "「T-1」 회차의 답장에 「선거」이(가) 없습니다",
+    ),
+    ({"kind": "ending", "choice": "add", "ending": "요."}, "빈칸이나 문장 부호가 있습니다"),
+    ({"kind": "ending", "choice": "add", "ending": "요,"}, "쉼표가 있습니다"),
+    ({"kind": "ending", "choice": "add", "ending": "용" * 99}, "어미가 20자보다 깁니다"),
+    ({"kind": "undo", "choice": "undo", "undoes": "D-9"}, "D-9: 이런 결정은 없습니다"),
+]
+
+
+@pytest.mark.parametrize("cells, told", REFUSED, ids=[told for _, told in REFUSED])
+def test_why_a_decision_is_refused_is_told_in_korean(
+    cells: dict[str, str], told: str, reviewer: TestClient, house: House
+) -> None:
+    page = seen(decide(reviewer, **cells), 400)
+    assert told in page.text and not NO_ENGLISH.search(page.text)
+    assert decided(house) == []
+
+
+def test_what_does_not_count_any_more_is_told_in_korean(reviewer: TestClient) -> None:
+    undo = {"kind": "undo", "choice": "undo", "tab": "decisions"}
+    decide(reviewer)
+    decide(reviewer, **undo, undoes="D-1")
+    assert "D-1: 이미 셈에 들지 않아" in seen(decide(reviewer, **undo, undoes="D-1"), 400).text
+
+
+TASK = {
+    "kind": "name",
+    "choice": "add",
+    "character_id": "C-1",
+    "name": "리안",
+    "queue": "names",
+    "task_id": "w/names/C-1/리안",
+}
+STUDIO = {"data": TASK, "annotations": [{"result": [{"from_name": "choice", "value": {"choices": ["add", "block"]}}]}]}
+FILES: list[tuple[str, Any, str]] = [
+    ("a.txt", "x", "파일만 읽습니다"),
+    ("a.jsonl", "no JSON", "tasks.jsonl:1: JSON이 아닙니다"),
+    ("a.jsonl", {"a": 1}, "tasks.jsonl:1: 결정이 아닙니다: kind 칸이 없어"),
+    ("a.jsonl", TASK | {"choice": "burn"}, "tasks.jsonl:1: 결정이 아닙니다: name에서 고를 수 있는 것은"),
+    ("a.jsonl", TASK | {"character_id": "C-9", "task_id": ""}, "tasks.jsonl:1: 「C-9」 캐릭터가 없습니다"),
+    ("a.jsonl", TASK | {"name": "1"}, "이 칸들은 받은 그대로 두세요"),
+    ("a.jsonl", TASK | {"why": ["x"]}, "why: 그 자리에 올 수 없는 값입니다"),
+    ("a.csv", b"\xff\xfe", "UTF-8로 저장하세요"),
+    ("a.csv", 'kind,choice\n"name,add', "CSV가 아닙니다"),
+    ("a.json", STUDIO, "choice에 답이 여럿입니다"),
+    ("a.json", STUDIO | {"annotations": 5}, "그 자리에 올 수 없는 값입니다"),
+]
+
+
+@pytest.mark.parametrize("name, content, told", FILES, ids=[told for _, _, told in FILES])
+def test_why_a_file_is_refused_is_told_in_korean(
+    name: str, content: Any, told: str, reviewer: TestClient, house: House
+) -> None:
+    sent = content if isinstance(content, str | bytes) else json.dumps(content, ensure_ascii=False)
+    answer = reviewer.post("/review/take", data={"by": "가"}, files={"file": (name, sent)}, headers=HERE)
+    page = seen(answer, 400)
+    # What the readers of JSON and CSV say stands in brackets, as it does for uploads.
+    assert told in page.text and not NO_ENGLISH.search(re.sub(r"\((un)?expect[^)]*\)", "", page.text))
+    assert "/tmp" not in page.text
+    assert decided(house) == []
+
+
+def test_a_file_that_does_not_say_who_decided_is_told_in_korean(reviewer: TestClient) -> None:
+    answer = reviewer.post("/review/take", files={"file": ("a.jsonl", json.dumps(TASK))}, headers=HERE)
+    assert "누가 결정했는지 없습니다" in seen(answer, 400).text
+
+
+def test_an_empty_file_holds_no_decision(reviewer: TestClient, house: House) -> None:
+    for name in ("a.csv", "a.jsonl", "a.json"):
+        answer = reviewer.post("/review/take", data={"by": "가"}, files={"file": (name, b"")}, headers=HERE)
+        assert answer.status_code in (303, 400), answer.text
+    assert decided(house) == []
+
+
 def test_a_decision_from_another_site_is_refused(reviewer: TestClient, house: House) -> None:
     assert reviewer.post("/review", data=ADD, headers={"origin": "http://evil.example"}).status_code == 403
     assert decided(house) == []
@@ -132,4 +222,5 @@ def test_a_file_that_holds_no_decisions_is_refused(name: str, content: str, revi
 
 @pytest.mark.parametrize("query", [{"tab": "x"}, {"week": "2026-99"}, {"week": "<b>"}], ids=str)
 def test_an_absurd_address_is_told(query: dict[str, str], client: TestClient) -> None:
-    assert client.get("/review", params=query).status_code in (400, 404)
+    answer = client.get("/review", params=query)
+    assert answer.status_code in (400, 404) and not NO_ENGLISH.search(seen(answer, answer.status_code).text)

@@ -1,0 +1,161 @@
+"""What `wh-judge review` lists: decisions, terms, endings, labels. One shape: a JSON document, or lines."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wh_judge.settings import Settings, load_settings
+from wh_judge.text import one_line
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from wh_judge.review.decisions import Decision
+    from wh_judge.review.endings import Proposal
+    from wh_judge.review.labels import PairAgreement
+
+DATA = click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+Found = tuple[object, Iterable[str]]
+"""What a list holds: as JSON, and as lines, of which each is made fit for a terminal."""
+
+
+def _listing(find: Callable[..., Found]) -> click.Command:
+    """The command that prints what a function finds; its name and its help are the function's."""
+
+    @click.command(name=find.__name__)
+    @DATA
+    @JSON
+    @wraps(find)
+    def show(data: str | None, as_json: bool, **more: Any) -> None:
+        document, lines = find(load_settings(data=data), **more)
+        if as_json:
+            click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+            return
+        for line in lines:
+            click.echo(one_line(line))
+
+    return show
+
+
+@contextmanager
+def reading(settings: Settings) -> "Iterator[tuple[duckdb.DuckDBPyConnection, list[Decision]]]":
+    """The warehouse, and what was decided."""
+    from wh_judge.store import open_warehouse
+    from wh_judge.store.decisions import decisions_of
+
+    with open_warehouse(settings.warehouse) as connection:
+        yield connection, decisions_of(settings)
+
+
+@_listing
+def decisions(settings: Settings) -> Found:
+    """List all decisions, oldest first, and which of them count.
+
+    \b
+    Example:
+      wh-judge review decisions
+    """
+    from wh_judge.review.book import line
+    from wh_judge.review.decisions import in_force, shown
+    from wh_judge.store.decisions import decisions_of
+
+    rows = decisions_of(settings)
+    counting = {row.decision_id for row in in_force(rows)}
+    return [line(row) | {"in_force": row.decision_id in counting} for row in rows], (
+        f"{row.decision_id}  {row.at:%Y-%m-%d %H:%M}  {shown(row)}  by {row.by}{f': {row.why}' if row.why else ''}"
+        + ("" if row.decision_id in counting or row.kind == "undo" else "  (does not count any more)")
+        for row in rows
+    )
+
+
+@_listing
+def terms(settings: Settings) -> Found:
+    """Show how often each lexicon term was right, of the hits that people read; worst first.
+
+    \b
+    Example:
+      wh-judge review terms
+    """
+    from wh_judge.review.terms import term_precision
+
+    with reading(settings) as (connection, decided):
+        rows = term_precision(connection, decided)
+    return [row._asdict() for row in rows], (
+        f"{row.precision:.0%} of {row.harmful + row.harmless}  {row.term} -> {row.topic}  {row.hits} turns"
+        f"  {row.proposal}" + (f"  ({' / '.join(row.around)})" if row.around else "")
+        for row in rows
+    )
+
+
+@_listing
+def endings(settings: Settings) -> Found:
+    """Propose endings that the settings miss, with what each would change before anyone adopts it.
+
+    \b
+    Example:
+      wh-judge review endings
+    """
+    from wh_judge.review.endings import propose
+
+    with reading(settings) as (connection, decided):
+        rows = propose(connection, settings.rules, decided)
+    return [row.document() for row in rows], (line for row in rows for line in _proposal(row))
+
+
+def _proposal(row: "Proposal") -> Iterator[str]:
+    agreed = f"labels {row.agreed_before} -> {row.agreed_after} of {row.labels}"
+    yield f"{row.ending or 'ignore_trailing'}  mends {row.mended}, breaks {row.broken}, {agreed}"
+    for change in row.changes:
+        yield f"  {change.before} -> {change.after}  {change.turns} turns"
+        for turn_id, reply in change.examples:
+            yield f"    {turn_id}  {reply}"
+
+
+@click.option("--out", type=click.Path(path_type=Path), help="Write one label a turn, as a file of labels (.csv).")
+@_listing
+def labels(settings: Settings, out: Path | None) -> Found:
+    """Show who labelled how many turns and how far each two agree; export the labels that count.
+
+    \b
+    Example:
+      wh-judge review labels --out gold.csv
+    """
+    from wh_judge.ingest import TABLES, input_path, read_layers
+    from wh_judge.outputs import write_documents
+    from wh_judge.review.effects import all_labels, labels_with
+    from wh_judge.review.labels import by_labeller, pair_agreements
+    from wh_judge.store.decisions import decisions_of
+    from wh_judge.store.inputs import later_named
+
+    table = TABLES["gold_label"]
+    path = input_path(settings.inputs, table, optional=True)
+    gold = read_layers(path, later_named(settings.inbox, table), table).rows.to_pylist()
+    decided = decisions_of(settings)
+    given = all_labels(gold, decided)
+    counts, pairs = {name: len(rows) for name, rows in by_labeller(given).items()}, pair_agreements(given)
+    if out is not None:
+        write_documents(labels_with(gold, decided), out, ["turn_id", "verdict", "note"])
+    document = {
+        "labels": [label._asdict() for label in given],
+        "labellers": counts,
+        "pairs": [pair._asdict() for pair in pairs],
+    }
+    of_people = (f"{name}  {count} labels" for name, count in counts.items())
+    return document, (*of_people, *(line for pair in pairs for line in _agreement(pair)))
+
+
+def _agreement(pair: "PairAgreement") -> Iterator[str]:
+    kappa = "not defined" if pair.kappa is None else f"{pair.kappa:.3f}"
+    yield f"{pair.one} and {pair.other}: {pair.agreed} of {pair.turns} turns, kappa {kappa}"
+    for turn_id, one, other in pair.differing:
+        yield f"  {turn_id}  {one} / {other}"
+
+
+LISTS = (decisions, terms, endings, labels)

@@ -1,0 +1,51 @@
+"""Why a decision, or a file of them, is none, in Korean: patterns like those of `wh_judge.screen.reasons`."""
+
+_MEND = "; correct it, or let wh-judge run publish it first"
+_MENDED = "고치거나 `wh-judge run`으로 먼저 공개하세요"
+
+REVIEW: tuple[tuple[str, str], ...] = (
+    (r"is no decision", "결정이 아닙니다"),
+    (r"there is no turn (.+)" + _MEND, "{1} 회차가 없습니다. " + _MENDED),
+    (r"there is no character (.+)" + _MEND, "{1} 캐릭터가 없습니다. " + _MENDED),
+    (r"the lexicon has no row (.+) -> (.+)" + _MEND, "사전에 {1} → {2} 줄이 없습니다. " + _MENDED),
+    (r"the reply of turn (.+) does not hold (.+)" + _MEND, "{1} 회차의 답장에 {2}이(가) 없습니다. " + _MENDED),
+    (
+        r"nothing is published yet, so that there is nothing to decide on; run wh-judge run first",
+        "아직 공개된 판정이 없어 결정할 것이 없습니다. `wh-judge run`을 먼저 실행하세요",
+    ),
+    (r"there is no such decision; wh-judge review decisions lists them", "이런 결정은 없습니다. 결정 탭에서 고르세요"),
+    (r"does not count any more, so there is nothing to undo", "이미 셈에 들지 않아 되돌릴 것이 없습니다"),
+    (r"is no week; write it like (\S+)", "주가 아닙니다. {1}처럼 쓰세요"),
+    (r"no verdicts yet; run wh-judge run first", "아직 판정이 없습니다. `wh-judge run`을 먼저 실행하세요"),
+    (r"choice of (\w+) is none of (.+): (「.*」)", "{1}에서 고를 수 있는 것은 {2}입니다. {3}은(는) 없습니다"),
+    (r"(\w+) is missing; (\w+) needs (.+)", "{1}이(가) 없습니다. {2} 결정에는 {3}이(가) 있어야 합니다"),
+    (
+        r"instead names the terms of a term that is narrowed, and of nothing else",
+        "instead에는 좁히는 말을 대신할 말만 적습니다",
+    ),
+    (r"a term is longer than (\d+) characters", "말이 {1}자보다 깁니다"),
+    (r"an ending is longer than (\d+) characters", "어미가 {1}자보다 깁니다"),
+    (r"an ending has a comma in it; .+", "어미에 쉼표가 있습니다. 어미마다 따로 적으세요"),
+    (
+        r"the ending (.+) is empty or has white space or a sentence end in it",
+        "어미 {1}에 빈칸이나 문장 부호가 있습니다",
+    ),
+    (r"Input should be a valid (?:string|dictionary|list)\b.*", "그 자리에 올 수 없는 값입니다"),
+    (r"Input should be (.+) or (.+)", "{1}, {2} 가운데 하나여야 합니다"),
+    (r"String should have at most (\d+) characters", "{1}자까지 쓸 수 있습니다"),
+    (r"Extra inputs are not permitted", "없는 칸입니다"),
+    (r"is blank", "비어 있습니다"),
+    (r"Field required", "이(가) 없습니다"),
+    (
+        r"it has no kind, so that it is no task; .+",
+        "kind 칸이 없어 검토할 과제가 아닙니다. 내려받은 파일을 채워서 올리세요",
+    ),
+    (r"it does not say who decided; .+", "누가 결정했는지 없습니다. by 칸을 채우거나 이름을 적고 올리세요"),
+    (
+        r"task_id (.+) is not about (.+); give these cells back as they went out",
+        "task_id {1}의 과제가 {2}에 관한 것이 아닙니다. 이 칸들은 받은 그대로 두세요",
+    ),
+    (r"(\w+) has several answers, (.+); leave one", "{1}에 답이 여럿입니다({2}). 하나만 남기세요"),
+    (r"it is not UTF-8; correct or delete the line", "UTF-8이 아닙니다. 그 줄을 고치거나 지우세요"),
+    (r"cannot be written: (.+)", "쓰지 못했습니다: {1}"),
+)
