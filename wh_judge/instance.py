@@ -1,9 +1,7 @@
 """Where Dagster keeps its runs when the command line starts them."""
 
-import fcntl
 import logging
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +11,7 @@ from sqlalchemy.exc import OperationalError
 
 from wh_judge import store
 from wh_judge.errors import UserError
+from wh_judge.locks import alone
 from wh_judge.settings import Settings
 
 STANDALONE = """\
@@ -77,7 +76,7 @@ def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
     os.environ["DAGSTER_HOME"] = str(home)
     os.chdir(home)
     try:
-        with dg.DagsterInstance.get() as instance, _alone(Path(instance.storage_directory()).parent):
+        with dg.DagsterInstance.get() as instance, alone(_lock(instance), store.WAIT_SECONDS):
             _end_the_dead(instance)
             yield instance
     except OperationalError as error:
@@ -89,26 +88,8 @@ def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
         os.chdir(before)
 
 
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Holds a lock that no other process can hold meanwhile, and that ends with this process, however that ends."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path, begun = folder.absolute() / "wh-judge.lock", time.monotonic()
-    with path.open("a+", encoding="utf-8") as file:
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                file.seek(0)
-                holder = file.read().strip()
-            if time.monotonic() - begun >= store.WAIT_SECONDS:
-                raise UserError(f"{path}: another wh-judge is at work (PID {holder}); wait for it to end")
-            time.sleep(0.1)
-        file.truncate(0)
-        file.write(f"{os.getpid()}\n")
-        file.flush()
-        yield
+def _lock(instance: dg.DagsterInstance) -> Path:
+    return Path(instance.storage_directory()).parent / "wh-judge.lock"
 
 
 def _end_the_dead(instance: dg.DagsterInstance) -> None:

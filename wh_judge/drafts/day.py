@@ -13,6 +13,7 @@ from wh_judge.drafts.endpoint import Endpoint
 from wh_judge.drafts.gate import refused, weigh
 from wh_judge.drafts.prompt import DOCUMENT_LIMIT, Request, request_for
 from wh_judge.errors import UserError
+from wh_judge.locks import alone
 from wh_judge.settings import DRAFTS_KEY, Settings
 from wh_judge.store.drafts import Draft, DraftCase
 
@@ -44,6 +45,8 @@ class DraftedDay:
 def draft_day(cases: Sequence[DraftCase], settings: Settings) -> DraftedDay:
     """Ask the endpoint of the settings for a response to each case, and weigh it.
 
+    While another process does so on these data, this waits.
+
     Raises:
         UserError: the endpoint is not named, or refuses what every request shares.
     """
@@ -54,7 +57,8 @@ def draft_day(cases: Sequence[DraftCase], settings: Settings) -> DraftedDay:
         )
     budget = Budget(settings.drafts_tokens, settings.drafts_money, settings.drafts_prices)
     requests = [request_for(case.verdict, model) for case in cases]
-    with Cache(settings.data / "drafts.sqlite") as cache:
+    # What another process asks just now is not asked twice: it comes out of the cache, and costs nothing.
+    with alone(settings.data / "drafts.lock"), Cache(settings.data / "drafts.sqlite") as cache:
         asked = [request for request in requests if request is not None]
         answers = iter(asyncio.run(_answers(asked, url, settings, cache, budget)))
     drafts, found = [], []

@@ -1,12 +1,17 @@
 """`wh-judge draft`: the days that were judged, and a plain word where nothing is switched on."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from wh_judge_tests.cli.call import call
-from wh_judge_tests.drafts.scripted import copying, serving
+from wh_judge_tests.drafts.scripted import Step, copying, given, serving
 from wh_judge_tests.house import settle
 
 
@@ -43,3 +48,35 @@ def test_the_days_that_were_judged_are_drafted(
         ],
         "failed": {},
     }
+
+
+def test_killed_in_mid_work_it_goes_on_and_asks_nothing_again(
+    flags: tuple[str, ...], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WH_JUDGE_FIRST_DAY", "2026-09-01")
+    monkeypatch.setenv("WH_JUDGE_DRAFTS_MODEL", "m")
+    call("run", *flags)
+    chosen = ["금지 소재 접촉", "세계관 밖 고유명사", "앞 회차를 기억 못 함"]
+    (here / "pyproject.toml").write_text(
+        f"[tool.wh_judge]\ndrafts_at_once = 1\ndrafts = {json.dumps(chosen, ensure_ascii=False)}\n", encoding="utf-8"
+    )
+    command = [str(Path(sys.executable).parent / "wh-judge"), "draft", "2026-09-02", "2026-09-02", *flags]
+    with serving(copying(), copying(), Step(seconds=30.0)) as script:
+        monkeypatch.setenv("WH_JUDGE_DRAFTS_URL", script.url)
+        with subprocess.Popen(command, cwd=here) as process:
+            while len(script.requests) < 3 and process.poll() is None:
+                time.sleep(0.05)
+            process.kill()
+    answered = [turn_of(request) for request in script.requests[:2]]
+    assert process.returncode == -signal.SIGKILL and len(answered) == 2
+    with serving(copying()) as script:
+        monkeypatch.setenv("WH_JUDGE_DRAFTS_URL", script.url)
+        result = call("draft", "2026-09-02", "2026-09-02", *flags, "--json")
+    again = [turn_of(request) for request in script.requests]
+    assert (result.code, json.loads(result.out)["drafts"][0]["drafts"]) == (0, 4)
+    assert sorted([*answered, *again]) == sorted(["T-6", "T-7", "T-8", "T-12"])
+
+
+def turn_of(request: dict[str, Any]) -> str:
+    """The turn that a model was asked about."""
+    return str(given(request)["verdict"]["turn_id"])

@@ -4,6 +4,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,15 @@ def test_the_second_time_nothing_is_asked(house: House, warehouse: duckdb.DuckDB
     assert (len(script.requests), after.requests, after.cached, after.tokens) == (4, 0, 4, 0)
     assert before.drafts == after.drafts
     assert rows(warehouse, "SELECT count(*) FROM draft") == [(4,)]
+
+
+def test_two_at_once_ask_nothing_twice(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
+    with serving(Step(copying().content, seconds=0.1)) as script, ThreadPoolExecutor(2) as pool:
+        settings = house.settings.model_copy(update={"drafts_url": script.url})
+        cases = read_cases(warehouse, DAY_2, settings.drafts, settings.rules)
+        one, other = pool.map(lambda _: draft_day(cases, settings), range(2))
+    assert len(script.requests) == 4 == one.requests + other.requests
+    assert one.drafts == other.drafts and {one.cached, other.cached} == {0, 4}
 
 
 REFUSED = Step('{"verdict": "합격"}')
