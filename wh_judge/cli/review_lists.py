@@ -127,17 +127,13 @@ def labels(settings: Settings, out: Path | None) -> Found:
     Example:
       wh-judge review labels --out gold.csv
     """
-    from wh_judge.ingest import TABLES, input_path, read_layers
     from wh_judge.outputs import write_documents
     from wh_judge.review.effects import all_labels, labels_with
     from wh_judge.review.labels import by_labeller, pair_agreements
     from wh_judge.store.decisions import decisions_of
-    from wh_judge.store.inputs import later_named
+    from wh_judge.store.inputs import labels_of_files
 
-    table = TABLES["gold_label"]
-    path = input_path(settings.inputs, table, optional=True)
-    gold = read_layers(path, later_named(settings.inbox, table), table).rows.to_pylist()
-    decided = decisions_of(settings)
+    gold, decided = labels_of_files(settings), decisions_of(settings)
     given = all_labels(gold, decided)
     counts, pairs = {name: len(rows) for name, rows in by_labeller(given).items()}, pair_agreements(given)
     if out is not None:

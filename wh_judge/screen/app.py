@@ -84,6 +84,7 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
             Route("/review", review.decide_page, methods=["POST"]),
             Route("/review/take", review.take_page, methods=["POST"]),
             Route("/review.{suffix}", review.tasks_file),
+            Route("/labels.{suffix}", review.labels_file),
             Route("/changes", _reading(changes.page)),
             Route("/notes", _reading(static_pages.notes)),
             Route("/example", _reading(static_pages.example)),

@@ -17,21 +17,25 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from wh_judge.errors import UserError, first_fault
+from wh_judge.model import GOLD_SCHEMA
+from wh_judge.outputs import write_documents
 from wh_judge.review.book import book_of, read_book
-from wh_judge.review.decisions import Decision, Draft, in_force, shown
-from wh_judge.review.effects import all_labels
+from wh_judge.review.decisions import Decision, Draft, Standing, shown
+from wh_judge.review.effects import all_labels, labels_with
 from wh_judge.review.endings import propose
 from wh_judge.review.exchange import SUFFIXES, write_tasks
 from wh_judge.review.intake import read_drafts
 from wh_judge.review.known import Given, decide
-from wh_judge.review.labels import by_labeller, pair_agreements
+from wh_judge.review.labels import FILE, by_labeller, pair_agreements
 from wh_judge.review.queues import QUEUES, Task, draw, newest_week
 from wh_judge.review.terms import term_precision
 from wh_judge.screen.errors import PageError
 from wh_judge.screen.reasons import korean_error
 from wh_judge.screen.render import render
 from wh_judge.screen.snapshots import Snapshot
-from wh_judge.settings import load_settings
+from wh_judge.settings import Settings, load_settings
+from wh_judge.spreadsheet import written
+from wh_judge.store.inputs import labels_of_files
 
 NAME_LIMIT = 60
 FILE_LIMIT = 20 << 20
@@ -69,7 +73,7 @@ def page(request: Request) -> Response:
         if snapshot is None:
             raise PageError(404, "아직 공개된 판정이 없습니다.", "`wh-judge run`을 먼저 실행하세요.")
         week = query.get("week", "").strip() or _newest(snapshot)
-        context = _content(snapshot, request.app.state.settings.data, tab, week, decisions)
+        context = _content(snapshot, request.app.state.settings, tab, week, decisions)
         return render(
             request, snapshot, "review.html", tab=tab, tabs=TABS, week=week, by=by, choices=CHOICES, **context
         )
@@ -80,8 +84,10 @@ def _newest(snapshot: Snapshot) -> str:
         return newest_week(cursor)
 
 
-def _content(snapshot: Snapshot, data: Path, tab: str, week: str, decisions: Sequence[Decision]) -> dict[str, Any]:
-    rules = load_settings(data=str(data)).rules
+def _content(
+    snapshot: Snapshot, settings: Settings, tab: str, week: str, decisions: Sequence[Decision]
+) -> dict[str, Any]:
+    rules = load_settings(data=str(settings.data)).rules
     with snapshot.cursor() as cursor:
         if tab in QUEUES:
             return {"tasks": draw(cursor, tab, week, rules, decisions)}
@@ -90,16 +96,24 @@ def _content(snapshot: Snapshot, data: Path, tab: str, week: str, decisions: Seq
         if tab == "endings":
             key = ("endings", rules.parts, len(decisions))
             return {"proposals": snapshot.cached(key, lambda: propose(cursor, rules, decisions))}
-    counting = {row.decision_id for row in in_force(decisions)}
-    rows = [{"row": row, "shown": shown(row), "counts": row.decision_id in counting} for row in reversed(decisions)]
-    labels = all_labels([], decisions)
-    return {"decisions": rows, "labellers": by_labeller(labels), "pairs": pair_agreements(labels)}
+    standing = Standing(decisions)
+    rows = [
+        {"row": row, "shown": shown(row), "counts": standing.counts(row.decision_id)} for row in reversed(decisions)
+    ]
+    labels = all_labels(labels_of_files(settings), decisions)
+    return {
+        "decisions": rows,
+        "names": {FILE: "정답 파일"},
+        "labellers": by_labeller(labels),
+        "pairs": pair_agreements(labels),
+    }
 
 
 async def decide_page(request: Request) -> Response:
     """Writes one decision down and leads back to where it was made."""
     async with request.form(max_files=0, max_fields=len(_FIELDS) + 4) as form:
-        cells = {name: str(form.get(name, "")) for name in _FIELDS}
+        cells: dict[str, Any] = {name: str(form.get(name, "")) for name in _FIELDS}
+        cells["instead"] = [term.strip() for term in str(form.get("instead", "")).split(",") if term.strip()]
         by, back = str(form.get("by", "")).strip()[:NAME_LIMIT], str(form.get("tab", "decisions"))
         week = str(form.get("week", ""))
     if not by:
@@ -127,15 +141,35 @@ def tasks_file(request: Request) -> Response:
         if snapshot is None:
             raise PageError(404, "아직 공개된 판정이 없습니다.", "`wh-judge run`을 먼저 실행하세요.")
         week = query.get("week", "").strip() or _newest(snapshot)
-        tasks: list[Task] = _content(snapshot, request.app.state.settings.data, tab, week, decisions)["tasks"]
+        tasks: list[Task] = _content(snapshot, request.app.state.settings, tab, week, decisions)["tasks"]
         file = Path(folder, f"tasks{suffix}")
         write_tasks(tasks, file)
-        name = f"{week}-{tab}{suffix}"
-        return Response(
-            file.read_bytes(),
-            media_type="application/octet-stream",
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
-        )
+        return _file(file.read_bytes(), f"{week}-{tab}{suffix}")
+
+
+def labels_file(request: Request) -> Response:
+    """`/labels.csv` and `.jsonl`: one label a turn, those that count. In the CSV no cell begins like a formula."""
+    suffix = request.path_params["suffix"]
+    if suffix not in ("csv", "jsonl"):
+        raise PageError(404, "이런 파일은 없습니다.", "csv, jsonl 가운데 하나를 고르세요.")
+    settings: Settings = request.app.state.settings
+    labels = labels_with(labels_of_files(settings), read_book(book_of(settings.data)))
+    if suffix == "csv":
+        labels = [{name: written(cell) for name, cell in label.items()} for label in labels]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, f"labels.{suffix}")
+        write_documents(labels, file, list(GOLD_SCHEMA.names))
+        # With a byte order mark, so that spreadsheets read the Hangul.
+        content = (b"\xef\xbb\xbf" if suffix == "csv" else b"") + file.read_bytes()
+    return _file(content, file.name)
+
+
+def _file(content: bytes, name: str) -> Response:
+    return Response(
+        content,
+        media_type="application/octet-stream",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
 
 
 async def take_page(request: Request) -> Response:

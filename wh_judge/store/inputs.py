@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -229,6 +230,14 @@ def signature(path: Path | None, later: Mapping[str, Path], decided: str = "") -
 def later_named(inbox: Path | None, table: InputTable) -> dict[str, Path]:
     """The files of a small table in the inbox, by the names that problems call them."""
     return {file_name(inbox, file): file for file in later_files(inbox, table)} if inbox else {}
+
+
+def labels_of_files(settings: Settings) -> list[dict[str, Any]]:
+    """The labels as files have them, without any decision."""
+    table = TABLES["gold_label"]
+    path = input_path(settings.inputs, table, optional=True)
+    rows: list[dict[str, Any]] = read_layers(path, later_named(settings.inbox, table), table).rows.to_pylist()
+    return rows
 
 
 def is_known(

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from wh_judge.review.book import book_of, read_book
-from wh_judge.review.decisions import Decision
+from wh_judge.review.decisions import Decision, in_force
 from wh_judge.screen.review import TABS
 from wh_judge_tests.house import House
 from wh_judge_tests.screen.site import reader, seen
@@ -85,6 +85,53 @@ def test_a_decision_can_be_undone(reviewer: TestClient, house: House) -> None:
     answer = decide(reviewer, kind="undo", choice="undo", undoes=row.decision_id, tab="decisions")
     assert answer.status_code == 303 and [one.kind for one in decided(house)] == ["name", "undo"]
     assert "셈에 들지 않음" in seen(reviewer.get("/review", params={"tab": "decisions"})).text
+
+
+def test_an_undo_can_be_undone_on_the_page(reviewer: TestClient, house: House) -> None:
+    undo = {"kind": "undo", "choice": "undo", "tab": "decisions"}
+    decide(reviewer)
+    decide(reviewer, **undo, undoes="D-1")
+    page = seen(reviewer.get("/review", params={"tab": "decisions", "by": "가"}))
+    assert [field["value"] for field in page.all("input", name="undoes")] == ["D-2"]
+    decide(reviewer, **undo, undoes="D-2")
+    page = seen(reviewer.get("/review", params={"tab": "decisions", "by": "가"}))
+    assert [field["value"] for field in page.all("input", name="undoes")] == ["D-3", "D-1"]
+    assert [row.decision_id for row in in_force(decided(house))] == ["D-1"]
+
+
+def test_a_term_is_narrowed_on_the_page(reviewer: TestClient, house: House) -> None:
+    of = {"term": "선거", "topic": "현실 정치"}
+    decide(reviewer, kind="hit", choice="harmless", turn_id="T-7", **of)
+    page = seen(reviewer.get("/review", params={"tab": "terms", "by": "가"}))
+    assert len(page.all("input", name="instead")) == 1
+    assert decide(reviewer, kind="term", choice="narrow", instead="선거 얘기, 선거철,", **of).status_code == 303
+    assert decided(house)[-1].instead == ("선거 얘기", "선거철")
+    assert "대신할 말만" in seen(decide(reviewer, kind="term", choice="narrow", instead=" , ", **of), 400).text
+
+
+def test_a_missing_ending_is_added_where_a_reply_mixes_levels(reviewer: TestClient, house: House) -> None:
+    assert decide(reviewer, kind="ending", choice="add", ending="욥", turn_id="T-2", tab="speech").status_code == 303
+    assert [(row.ending, row.turn_id) for row in decided(house)] == [("욥", "T-2")]
+
+
+def test_who_labelled_what_and_where_two_differ_stands_beside_the_file(reviewer: TestClient, house: House) -> None:
+    file = {row.split(",")[0]: row.split(",")[1] for row in (house.inputs / "gold.csv").read_text().splitlines()[1:]}
+    turn_id, verdict = next(iter(file.items()))
+    other = "말투 어긋남" if verdict != "말투 어긋남" else "설정대로 말함"
+    decide(reviewer, kind="label", choice=other, turn_id=turn_id, by="가")
+    decide(reviewer, kind="label", choice=other, turn_id=turn_id, by="나")
+    page = seen(reviewer.get("/review", params={"tab": "decisions"}))
+    assert f"정답 파일 {len(file)}건" in page.text and "정답 파일 · 가: 1회차 가운데 0 같음" in page.text
+    assert "가 · 나: 1회차 가운데 1 같음" in page.text and f"/turn?id={turn_id}" in page.links("/turn")
+    rows = [json.loads(row) for row in reviewer.get("/labels.jsonl").text.splitlines()]
+    assert {row["turn_id"]: row["verdict"] for row in rows} == file | {turn_id: other}
+
+
+def test_labels_go_out_without_formulas_in_the_table(reviewer: TestClient, house: House) -> None:
+    decide(reviewer, kind="label", choice="말투 어긋남", turn_id="T-7", why="=1+1")
+    answer = reviewer.get("/labels.csv")
+    assert answer.content.startswith(b"\xef\xbb\xbf") and "T-7,말투 어긋남,'=1+1" in answer.text
+    assert reviewer.get("/labels.xlsx").status_code == 404
 
 
 def test_a_turn_is_labelled_on_its_page(reviewer: TestClient, house: House) -> None:
