@@ -208,6 +208,7 @@ CREATE OR REPLACE VIEW probe_answer AS
         FROM evaluation WHERE name = 'probe_results');
 CREATE TABLE IF NOT EXISTS publication (state VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS layout (version VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL);
 """
 """`turn_row` keeps every row of every log file; `chat_turn` shows, for each turn_id, the row that arrived last.
 What a file brought before is kept in `turn_history`, as are all versions of cards, lexicon and settings. `verdict_row`
@@ -216,8 +217,8 @@ last; `outcome` has, for each verdict, one letter per validation: P passed, N no
 every model answered, and `draft` shows what was written for the verdicts in force. `decision` is the book of decisions,
 `decision_effect` has the cells of inputs that one of them made, and `decision_seen` which of them each input knows.
 `unjudged_left` remembers turns without a verdict that moved to a day that was not judged since. `publication` has one
-row: what the newest snapshot was
-made from, and `layout` one: the version of all this."""
+row: what the newest snapshot was made from. `layout` has one, the hash of all this, and `schema_version` one, the
+number that `layout.py` migrates from."""
 
 PUBLISHED = {
     "chat_turn": "day, length(turn_id), turn_id",
