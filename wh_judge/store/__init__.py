@@ -1,7 +1,7 @@
 """The DuckDB warehouse: schema, atomic replacement, reads. Nothing outside this package writes SQL against it.
 
-`layout.py` makes its tables and brings older ones up to date, `inputs.py` brings files in, `days.py` reads and replaces a
-day, `snapshot.py` publishes. Each takes an open connection; `open_warehouse` is the one place that opens one.
+`layout.py` makes its tables and brings older ones up to date, `inputs.py` brings files in, `days.py` reads and replaces
+a day, `snapshot.py` publishes. Each takes an open connection; `open_warehouse` is the one place that opens one.
 """
 
 import errno
