@@ -227,11 +227,10 @@ holds the verdicts in force, `verdict_closed` those that were replaced, with the
 last; `outcome` has, for each verdict, one letter per validation: P passed, N not applicable. `draft_row` keeps what
 every model answered, and `draft` shows what was written for the verdicts in force. `decision` is the book of decisions,
 `decision_effect` has the cells of inputs that one of them made, and `decision_seen` which of them each input knows.
-`input_version` tells of each version of an input
-which runs wrote the first and the last verdict from it; a lexicon row's version is its topic, and a turn's are in
-`verdict_history`. `unjudged_left` remembers turns without a verdict that moved to a day that was not judged since. `publication` has one
-row: what the newest snapshot was made from. `layout` has one, the hash of all this, and `schema_version` one, the
-number that `layout.py` migrates from."""
+`input_version` tells of each version of an input which runs wrote the first and the last verdict from it; a lexicon
+row's version is its topic, and the versions of a turn are in `verdict_history`. `unjudged_left` remembers turns without
+a verdict that moved to a day that was not judged since. `publication` has one row: what the newest snapshot was made
+from. `layout` has one, the hash of all this, and `schema_version` one, the number that `layout.py` migrates from."""
 
 PUBLISHED = {
     "chat_turn": "day, length(turn_id), turn_id",
