@@ -7,7 +7,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wh_judge.judge import Judgement, judge
+from wh_judge.judge import judge
 from wh_judge.settings import Settings
 from wh_judge.store.days import DayResult, read_judged, replace_day
 from wh_judge.store.plan import DayInputs, DayPlan, plan_day, read_inputs
@@ -35,8 +35,10 @@ def judge_day(
     inputs = read_inputs(connection)
     judgements = [judge(each.turns, each.cards, each.lexicon, plan.settings, each.earlier) for each in inputs]
 
+    keys = [judgement.verdicts.select(["turn_id", "recall_source_turn"]) for judgement in judgements]
+
     def validate(written: pa.Table, all_rows: pa.Table) -> tuple[Outcomes, bool]:
-        return _validate(connection, plan, list(zip(inputs, judgements, strict=True)), written), holds(all_rows)
+        return _validate(connection, plan, list(zip(inputs, keys, strict=True)), written), holds(all_rows)
 
     return replace_day(connection, plan, judgements, validate, run_id)
 
@@ -44,16 +46,16 @@ def judge_day(
 def _validate(
     connection: duckdb.DuckDBPyConnection,
     plan: DayPlan,
-    parts: list[tuple[DayInputs, Judgement]],
+    parts: list[tuple[DayInputs, pa.Table]],
     written: pa.Table,
 ) -> Outcomes:
     """Validate the rows against what they were judged from; one part is all, but where cards have several versions."""
     outcomes = []
-    for inputs, judgement in parts:
+    for inputs, keys in parts:
         rows = written
         if len(parts) > 1:
-            rows = written.filter(pc.is_in(written["turn_id"], judgement.verdicts["turn_id"].combine_chunks()))
-        outcome = validate_rows(rows, read_judged(connection, plan, inputs, judgement))
+            rows = written.filter(pc.is_in(written["turn_id"], keys["turn_id"].combine_chunks()))
+        outcome = validate_rows(rows, read_judged(connection, plan, inputs, keys))
         outcomes.append((rows["turn_id"].to_pylist(), outcome))
     if len(outcomes) == 1:
         return outcomes[0][1]

@@ -85,7 +85,9 @@ def report_again(context: dg.AssetExecutionContext, asset: str, results: Sequenc
     instance, keys = context.instance, [dg.AssetCheckKey(dg.AssetKey(asset), str(one.check_name)) for one in results]
     shown = instance.event_log_storage.get_asset_check_partition_info(keys, partition_keys=[context.partition_key])
     run_of = {info.check_key: info.latest_planned_run_id for info in shown}
-    unfinished = {run_id for run_id in run_of.values() if run_id and _is_unfinished(instance, run_id)}
+    # Of most days that is this run, and no question to Dagster's storage.
+    planned = {run_id for run_id in run_of.values() if run_id}
+    unfinished = {run_id for run_id in planned if run_id == context.run.run_id or _is_unfinished(instance, run_id)}
     for key, result in zip(keys, results, strict=True):
         if run_of.get(key) not in unfinished:
             instance.report_runless_asset_event(result.to_asset_check_evaluation(context.get_step_execution_context()))
