@@ -11,7 +11,8 @@ from wh_judge.errors import UserError
 from wh_judge.store.schema import DDL, one
 from wh_judge.store.transactions import transaction
 
-CONFIG: dict[str, Any] = {"autoinstall_known_extensions": False}
+CONFIG: dict[str, Any] = {"autoinstall_known_extensions": False, "memory_limit": "2GB"}
+"""DuckDB would take four fifths of the machine; with less it works on disk, beside the warehouse, on a large day."""
 
 MIGRATIONS: tuple[str, ...] = ()
 """SQL by which a warehouse of version n becomes one of version n + 1, from n = 1 on; never changed once released.
