@@ -19,12 +19,12 @@ SYNTHETIC_SOURCE = "synthetic"
 RULES, RULES_KEPT = "rules", "rules, kept or not"
 """The judge of this program by its scores, and by its verdicts alone, which is how verdicts from elsewhere are read."""
 
-_SPELLINGS = {"tie (bothbad)": "both_bad"}
+SPELLINGS = {"tie (bothbad)": "both_bad"}
 """LMArena's older word for both bad."""
 
 
 def _spelled(value: Any) -> Any:
-    return _SPELLINGS.get(value, value) if isinstance(value, str) else value
+    return SPELLINGS.get(value, value) if isinstance(value, str) else value
 
 
 Winner = Annotated[WinnerValue, BeforeValidator(_spelled)]
