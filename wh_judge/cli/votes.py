@@ -183,10 +183,11 @@ def _print_ratings(arena: "ArenaRatings", console: Console) -> None:
     from wh_judge.report import number_table
 
     for name, ratings in (("votes", arena.people), ("votes and support", arena.with_support)):
-        if name != "votes" and not arena.support_votes:
+        if not (arena.people.votes if name == "votes" else arena.support_votes):
             continue
-        extra = f" and {arena.support_votes} comparisons by support" if name != "votes" else ""
-        console.print(f"[bold]Ratings[/bold] by {ratings.votes} votes{extra}")
+        sources = [counted(arena.people.votes, "vote")] if arena.people.votes else []
+        sources += [counted(arena.support_votes, "comparison") + " by support"] if name != "votes" else []
+        console.print(f"[bold]Ratings[/bold] by {' and '.join(sources)}")
         rows = number_table("model", "rating", "95 % interval", "own rating", "votes", "won", "lost", "half")
         for entry in ratings.ratings:
             interval = "–" if entry.low is None or entry.high is None else f"{entry.low:.0f} – {entry.high:.0f}"
@@ -246,6 +247,8 @@ def _print_agreement(found: "VoteAgreement", console: Console) -> None:
             f" {_decimal(entry.largest_spread, 3)}, envelope {_decimal(entry.envelope, 3)}{note}",
             soft_wrap=True,
         )
+    for left in found.unplaced:
+        console.print(f"  {safe(left.told())}", soft_wrap=True)
     people = found.labellers
     alpha = _share(Interval(people.alpha, people.low, people.high))
     console.print(f"[bold]Annotators[/bold] {people.annotators}, alpha {alpha} on {people.units} units")

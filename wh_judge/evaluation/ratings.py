@@ -103,7 +103,7 @@ def rate_arena(tallies: Sequence[Tally], support: Sequence[Tally], sources: Mapp
         people=people,
         with_support=with_support,
         support_votes=extra,
-        cautions=_cautions(people, sources),
+        cautions=_cautions(people, sources, extra),
     )
 
 
@@ -218,8 +218,10 @@ def _why_apart(members: Sequence[str], tallies: Sequence[Tally]) -> str:
     )
 
 
-def _cautions(people: Ratings, sources: Mapping[str, int]) -> list[str]:
+def _cautions(people: Ratings, sources: Mapping[str, int], support: int) -> list[str]:
     cautions = []
+    if support and not people.votes:
+        cautions.append(f"nobody has voted: all {support} comparisons follow from what the models support")
     if synthetic := sources.get(SYNTHETIC_SOURCE, 0):
         cautions.append(f"{synthetic} of {people.votes} votes are synthetic: a program drew them, no person gave them")
     if people.ratings and not people.common_scale:

@@ -7,7 +7,7 @@ import duckdb
 import pyarrow as pa
 
 from wh_judge.evaluation.bradley_terry import Tally
-from wh_judge.evaluation.people import JUDGED_SCHEMA
+from wh_judge.evaluation.people import EXAMPLES, JUDGED_SCHEMA, UnplacedScores
 from wh_judge.inbox import later_files
 from wh_judge.ingest import TABLES, Batch, InputTable, TableName, files_of, input_path, read_layers
 from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, TURN_SCHEMA, VERDICTS
@@ -147,6 +147,34 @@ def read_other_judges(connection: duckdb.DuckDBPyConnection) -> pa.Table:
             FROM judge_score JOIN chat_turn USING (turn_id) WHERE prompt_id IS NOT NULL GROUP BY ALL ORDER BY ALL""",
         JUDGED_SCHEMA,
     )
+
+
+def read_unplaced(connection: duckdb.DuckDBPyConnection) -> list[UnplacedScores]:
+    """What other judges say of turns that are not in the log or answered no prompt."""
+    rows = connection.execute(
+        f"""WITH missed AS (
+                SELECT judge, judge_score.turn_id, chat_turn.turn_id IS NULL AS unknown
+                FROM judge_score LEFT JOIN chat_turn USING (turn_id) WHERE prompt_id IS NULL),
+            turn AS (
+                SELECT DISTINCT judge, turn_id, unknown FROM missed
+                QUALIFY dense_rank() OVER (PARTITION BY judge, unknown ORDER BY length(turn_id), turn_id) <= {EXAMPLES})
+            SELECT judge, count(*) FILTER (unknown), count(*) FILTER (NOT unknown),
+                   (SELECT list(turn_id ORDER BY length(turn_id), turn_id) FROM turn
+                    WHERE turn.judge = missed.judge AND turn.unknown),
+                   (SELECT list(turn_id ORDER BY length(turn_id), turn_id) FROM turn
+                    WHERE turn.judge = missed.judge AND NOT turn.unknown)
+            FROM missed GROUP BY judge ORDER BY judge"""
+    ).fetchall()
+    return [
+        UnplacedScores(
+            judge=judge,
+            unknown=unknown,
+            unknown_turns=unknown_turns or [],
+            without_prompt=without_prompt,
+            turns_without_prompt=turns_without_prompt or [],
+        )
+        for judge, unknown, without_prompt, unknown_turns, turns_without_prompt in rows
+    ]
 
 
 def read_voted_sessions(connection: duckdb.DuckDBPyConnection) -> tuple[pa.Table, pa.Table, pa.Table]:

@@ -175,3 +175,23 @@ def test_pairs_to_vote_on_come_back_as_votes(form: str, name: str, house: House,
 def test_without_a_shared_prompt_there_is_nothing_to_vote_on(house: House) -> None:
     code, _, error = call("votes", "pairs", "--format", "potato", "--out", "x.jsonl", "--data", house.data)
     assert code == 2 and "no prompt was answered by two models" in error
+
+
+def test_ratings_by_support_alone_say_that_nobody_voted(house: House) -> None:
+    support = [{"case_id": "P-1", "model_id": m, "supported": m == "a"} for m in ("a", "b")]
+    write(house.inputs / "support.jsonl", support)
+    with house.warehouse() as connection:
+        bring_in_people(connection, house.settings)
+    code, out, _ = call("votes", "ratings", "--data", house.data)
+    assert code == 0
+    assert out.startswith("Ratings by 1 comparison by support\n")
+    assert "nobody has voted: all 1 comparisons follow from what the models support" in out
+
+
+def test_another_judge_s_rows_on_unknown_turns_are_told(house: House) -> None:
+    brought_in(house)
+    write(house.inputs / "judges.jsonl", [{"judge": "[bold]J", "turn_id": "T-404", "score": 1}])
+    with house.warehouse() as connection:
+        bring_in_people(connection, house.settings)
+    out = call("votes", "agreement", "--data", house.data).out
+    assert "  [bold]J: left out 1 row on turns that the log does not have, such as T-404\n" in out
