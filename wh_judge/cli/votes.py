@@ -58,23 +58,24 @@ def import_votes(path: Path, form: str, source: str, items: Path | None, data: s
       wh-judge votes import project-1.json --format label-studio --source studio
       wh-judge votes import annotation_output/ --format potato --items pairs.jsonl
     """
-    from wh_judge.outputs import write_documents
+    from wh_judge.outputs import write_lines
     from wh_judge.store.votes import known_votes
     from wh_judge.votes.formats import check_ids, read_votes
-    from wh_judge.votes.journal import document
+    from wh_judge.votes.journal import lines
 
     settings = load_settings(data=data)
     found = read_votes(path, form, source, items)  # type: ignore[arg-type]
     check_ids(found, known_votes(settings), path)
-    documents = [document(vote) for vote in found]
-    digest = hashlib.md5(json.dumps(documents, sort_keys=True).encode()).hexdigest()[:8]
+    written, hashed = list(lines(found)), hashlib.md5()
+    for line in written:
+        hashed.update(line.encode())
     folder = settings.votes
     folder.mkdir(parents=True, exist_ok=True)
     # A name of bounded length that is never one of those that are no inputs, such as README.
-    out = folder / f"votes-{re.sub(r'[^0-9A-Za-z가-힣_-]+', '-', source)[:NAME_LIMIT]}-{digest}.jsonl"
+    out = folder / f"votes-{re.sub(r'[^0-9A-Za-z가-힣_-]+', '-', source)[:NAME_LIMIT]}-{hashed.hexdigest()[:8]}.jsonl"
     if not out.exists():
-        write_documents(documents, out, [])
-    click.echo(f"{len(found)} votes written to {out}; wh-judge run counts them", err=True)
+        write_lines(written, out)
+    click.echo(f"{found.num_rows} votes written to {out}; wh-judge run counts them", err=True)
 
 
 @command.command(name="export")

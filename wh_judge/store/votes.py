@@ -17,7 +17,7 @@ from wh_judge.store.decisions import decisions_of
 from wh_judge.store.inputs import has_rows, is_known, later_named, replace_table
 from wh_judge.store.schema import arrow, names
 from wh_judge.store.versions import LEXICON_ROWS
-from wh_judge.votes.rows import SUPPORT_SCHEMA, VOTE_SCHEMA, CapabilitySupport, Vote
+from wh_judge.votes.rows import SUPPORT_SCHEMA, VOTE_SCHEMA, CapabilitySupport, Vote, votes_from
 
 PEOPLE: tuple[TableName, ...] = ("vote", "capability_support", "judge_score")
 """The inputs that these evaluations read."""
@@ -121,15 +121,14 @@ def votes_by_case(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 def journal_votes(settings: Settings) -> list[Vote]:
     """The votes in the setting's own folder as they are now, those that no run has counted yet too."""
     rows = read_layers(None, own_files(settings, TABLES["vote"]), TABLES["vote"]).rows
-    return [Vote.model_construct(**row) for row in rows.to_pylist()]
+    return votes_from(rows)
 
 
-def known_votes(settings: Settings) -> list[Vote]:
+def known_votes(settings: Settings) -> pa.Table:
     """The votes of all files as they are now, those that no run has counted yet too."""
     table = TABLES["vote"]
     later = later_named(settings.inbox, table) | own_files(settings, table)
-    rows = read_layers(input_path(settings.inputs, table, optional=True), later, table).rows
-    return [Vote.model_construct(**row) for row in rows.to_pylist()]
+    return read_layers(input_path(settings.inputs, table, optional=True), later, table).rows
 
 
 def read_support(connection: duckdb.DuckDBPyConnection) -> list[CapabilitySupport]:
@@ -201,4 +200,4 @@ def vote_table(connection: duckdb.DuckDBPyConnection, source: str | None = None)
 
 def read_votes(connection: duckdb.DuckDBPyConnection, source: str | None = None) -> list[Vote]:
     """The same as rows."""
-    return [Vote.model_construct(**row) for row in vote_table(connection, source).to_pylist()]
+    return votes_from(vote_table(connection, source))

@@ -37,17 +37,32 @@ LONGEST = 2**26
 """Bytes of lines that are looked at together."""
 
 
-def certain_votes(lines: Sequence[bytes]) -> CertainVotes:
-    """The lines that are certain, of lines that are not blank."""
+Reader = Callable[[Sequence[bytes]], pa.Table]
+"""Makes of lines the columns of VOTE_SCHEMA as texts, a row each, and whatever else the lines name.
+
+Raises DoubtError or an error of pyarrow where some line may be no sound one.
+"""
+
+
+def certain_votes(
+    lines: Sequence[bytes], reader: Reader | None = None, optional: frozenset[str] = frozenset()
+) -> CertainVotes:
+    """The lines that are certain, of lines that are not blank.
+
+    Args:
+        lines: each a line of a file, with what ends it.
+        reader: what reads them; by default they name the columns of a vote themselves.
+        optional: columns that may be null although a vote's may not.
+    """
     try:
-        return _certain(lines)
+        return _certain((reader or _own)(lines), optional)
     except (DoubtError, pa.ArrowException, UnicodeDecodeError):
         if len(lines) <= FEWEST:
             columns = [pa.nulls(len(lines), field.type) for field in VOTE_SCHEMA]
             none = np.zeros(len(lines), dtype=bool)
             return CertainVotes(pa.table(columns, VOTE_SCHEMA), none, none, frozenset())
     half = len(lines) // 2
-    first, second = certain_votes(lines[:half]), certain_votes(lines[half:])
+    first, second = (certain_votes(part, reader, optional) for part in (lines[:half], lines[half:]))
     return CertainVotes(
         pa.concat_tables([first.rows, second.rows]),
         np.concatenate([first.mask, second.mask]),
@@ -56,33 +71,37 @@ def certain_votes(lines: Sequence[bytes]) -> CertainVotes:
     )
 
 
-def _certain(lines: Sequence[bytes]) -> CertainVotes:
-    table = _parsed(lines)
-    mask, normalised = np.ones(len(lines), dtype=bool), np.zeros(len(lines), dtype=bool)
+def _certain(table: pa.Table, optional: frozenset[str]) -> CertainVotes:
+    mask, normalised = np.ones(table.num_rows, dtype=bool), np.zeros(table.num_rows, dtype=bool)
     columns = []
     for field in VOTE_SCHEMA:
-        cells = _COLUMNS[field.name](table.column(field.name).combine_chunks())
+        column = table.column(field.name).combine_chunks()
+        cells = _COLUMNS[field.name](column)
         columns.append(cells.column)
-        mask &= cells.certain
+        mask &= cells.certain | as_booleans(column.is_null()) if field.name in optional else cells.certain
         normalised[cells.normalised] = True
     for name in set(table.column_names) - set(VOTE_SCHEMA.names):
-        column = table.column(name).combine_chunks()
-        if pa.types.is_string(column.type):
-            normalised[composed_texts(column).normalised] = True
-        elif not any(test(column.type) for test in _HARMLESS):
-            raise DoubtError  # Such as NaN, a number without end, or a key that stands twice further inside.
+        if pa.types.is_string(table.column(name).type):
+            normalised[composed_texts(table.column(name).combine_chunks()).normalised] = True
     rows = pa.table(columns, VOTE_SCHEMA)
     mask &= as_booleans(pc.fill_null(pc.not_equal(rows["model_a"], rows["model_b"]), False).combine_chunks())
     return CertainVotes(rows, mask, normalised, frozenset(table.column_names))
 
 
-_HARMLESS = (pa.types.is_int64, pa.types.is_boolean, pa.types.is_null, pa.types.is_timestamp)
+def _own(lines: Sequence[bytes]) -> pa.Table:
+    table = parsed(lines, _OF_TEXT)
+    for name in set(table.column_names) - set(VOTE_SCHEMA.names):
+        if pa.types.is_nested(table.column(name).type):
+            raise DoubtError  # What is further inside may have to be normalised.
+    return table
+
+
 _OF_TEXT = pa.schema([(name, pa.string()) for name in VOTE_SCHEMA.names])
 _SPACE = b" \t\r\n"
 
 
-def _parsed(lines: Sequence[bytes]) -> pa.Table:
-    """The lines as texts, one row each.
+def parsed(lines: Sequence[bytes], schema: pa.Schema) -> pa.Table:
+    """The lines as objects, one row each, with the columns of a schema and those that the lines name beside them.
 
     An object may begin only where a line does: with that, as many rows as lines means one object a line.
     """
@@ -97,11 +116,23 @@ def _parsed(lines: Sequence[bytes]) -> pa.Table:
     table = pj.read_json(
         pa.BufferReader(data),
         read_options=pj.ReadOptions(use_threads=False, block_size=len(data) + 1),
-        parse_options=pj.ParseOptions(explicit_schema=_OF_TEXT, unexpected_field_behavior="infer"),
+        parse_options=pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="infer"),
     )
     if table.num_rows != len(lines):
         raise DoubtError
+    for name in set(table.column_names) - set(schema.names):
+        column = table.column(name)
+        # NaN, and a number of thousands of digits, which becomes infinite, are none to the strict reader.
+        if _holds_floats(column.type) and not (
+            pa.types.is_floating(column.type) and pc.all(pc.is_finite(column.drop_null())).as_py() in (True, None)
+        ):
+            raise DoubtError
     return table
+
+
+def _holds_floats(kind: pa.DataType) -> bool:
+    inside = [kind.field(place).type for place in range(kind.num_fields)]
+    return bool(pa.types.is_floating(kind)) or any(map(_holds_floats, inside))
 
 
 def _winner(column: pa.Array) -> Cells:

@@ -115,3 +115,8 @@ SUPPORT_SCHEMA = pa.schema(
     [*_text("case_id", "model_id"), pa.field("supported", pa.bool_(), nullable=False), ("reason", _TEXT)]
 )
 JUDGE_SCORE_SCHEMA = pa.schema([*_text("judge", "run", "turn_id"), ("verdict", _TEXT), ("score", pa.float64())])
+
+
+def votes_from(table: pa.Table) -> list[Vote]:
+    """The rows of a table in VOTE_SCHEMA; they were validated when they were read."""
+    return [Vote.model_construct(**row) for row in table.to_pylist()]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from wh_judge.store.votes import bring_in_people, read_votes
-from wh_judge.votes.formats import read_votes as read_file
-from wh_judge.votes.rows import WINNERS
+from wh_judge.votes import formats
+from wh_judge.votes.rows import WINNERS, Vote, votes_from
 from wh_judge_tests.cli.call import Result, call
 from wh_judge_tests.house import DAYS, House, settle
 from wh_judge_tests.input_files import write
@@ -16,6 +16,10 @@ from wh_judge_tests.votes import vote
 BATTLES = [
     {"model_a": "a", "model_b": "b", "winner": winner} for winner in ("model_a", "model_a", "model_b", "tie (bothbad)")
 ]
+
+
+def read_file(path: Path, form: formats.Format, source: str, items: Path | None = None) -> list[Vote]:
+    return votes_from(formats.read_votes(path, form, source, items))
 
 
 @pytest.fixture
