@@ -32,7 +32,8 @@ class ModelRating(Figures):
     rating: float | None
     low: float | None
     high: float | None
-    """95 % bootstrap interval; None without a rating, where it is open, or where no resample differs from another."""
+    """95 % bootstrap interval; None without a rating, where it is open, where no resample differs from another, and for
+    a model on which nobody voted: its comparisons are never drawn, so what varies is only the others."""
     component: int
     """Place in `components`."""
     own_rating: float | None
@@ -103,7 +104,7 @@ def rate_arena(tallies: Sequence[Tally], support: Sequence[Tally], sources: Mapp
         people=people,
         with_support=with_support,
         support_votes=extra,
-        cautions=_cautions(people, sources, extra),
+        cautions=_cautions(people, with_support, sources, extra),
     )
 
 
@@ -123,10 +124,12 @@ def rate(tallies: Sequence[Tally], fixed: Sequence[Tally] = (), sources: Mapping
             own |= {model: float(value) for model, value in zip(members, points(strengths), strict=True)}
     sample, lost = resample(tallies, fixed, place) if common else (np.empty((0, len(models))), 0)
     closed = common and len(sample) > 0 and lost <= LOST_RESAMPLES * RESAMPLES
+    voted = {model for entry in tallies for model in (entry.first, entry.second)}
     ratings = []
     for model in models:
         own_sample = sample[:, place[model]]
-        low, high = percentiles(own_sample) if closed and _differs(own_sample) else (None, None)
+        drawn = closed and model in voted and _differs(own_sample)
+        low, high = percentiles(own_sample) if drawn else (None, None)
         won, fought, halves = _record(every, model)
         ratings.append(
             ModelRating(
@@ -218,8 +221,18 @@ def _why_apart(members: Sequence[str], tallies: Sequence[Tally]) -> str:
     )
 
 
-def _cautions(people: Ratings, sources: Mapping[str, int], support: int) -> list[str]:
+UNVOTED_TOLD = 5
+
+
+def _cautions(people: Ratings, with_support: Ratings, sources: Mapping[str, int], support: int) -> list[str]:
     cautions = []
+    voted = {entry.model_id for entry in people.ratings}
+    if voted and (unvoted := [entry.model_id for entry in with_support.ratings if entry.model_id not in voted]):
+        more = f" and {len(unvoted) - UNVOTED_TOLD} more" if len(unvoted) > UNVOTED_TOLD else ""
+        cautions.append(
+            f"nobody has voted on {', '.join(unvoted[:UNVOTED_TOLD])}{more}: what is supported alone makes the rating,"
+            " and no interval follows"
+        )
     if support and not people.votes:
         cautions.append(f"nobody has voted: all {support} comparisons follow from what the models support")
     if synthetic := sources.get(SYNTHETIC_SOURCE, 0):

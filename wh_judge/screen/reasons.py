@@ -94,6 +94,10 @@ _WHOLE: tuple[tuple[str, str], ...] = (
         "아직 사람이 준 표가 없습니다. 견줌 {1}건은 모두 모델이 할 수 있는 일에서 나왔습니다.",
     ),
     (
+        r"nobody has voted on (.+): what is supported alone makes the rating, and no interval follows",
+        "{1}: 사람이 준 표가 없어 할 수 있는 일만으로 매긴 점수이고, 구간은 낼 수 없습니다.",
+    ),
+    (
         r"one run only: give the judge's runs to see how far they lie apart",
         "한 번만 돌렸습니다. 두 번 이상 돌린 결과가 있어야 얼마나 흔들리는지 알 수 있습니다.",
     ),

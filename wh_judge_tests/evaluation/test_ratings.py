@@ -272,3 +272,13 @@ def test_a_distance_that_rests_on_ties_alone_is_not_certain() -> None:
         ("a", "c"): False,
         ("b", "c"): True,
     }
+
+
+def test_a_model_on_which_nobody_voted_has_a_rating_by_support_and_no_interval() -> None:
+    votes = [Tally("a", "b", 30, 10, 2, 0)]
+    arena = rate_arena(votes, [Tally("a", "c", 3, 1, 0, 0), Tally("b", "c", 2, 1, 0, 0)], {"page": 42})
+    intervals = {entry.model_id: entry.low for entry in arena.with_support.ratings}
+    assert intervals["a"] is not None and intervals["b"] is not None
+    assert intervals["c"] is None
+    assert all(entry.rating is not None for entry in arena.with_support.ratings)
+    assert "nobody has voted on c: " in arena.cautions[0]

@@ -90,6 +90,7 @@ RATED = [
     rate_arena([Tally("a", "b", 3, 2, 0, 0), Tally("c", "d", 2, 2, 0, 0)], [], {"x": 9}),
     rate_arena([Tally("a", "b", 3, 0, 0, 0), Tally("b", "c", 2, 0, 0, 0)], [], {"x": 5}),
     rate_arena([], [Tally("a", "b", 2, 1, 0, 0)], {}),
+    rate_arena([Tally("a", "b", 2, 1, 0, 0)], [Tally("a", "c", 2, 1, 0, 0)], {}),
 ]
 
 
