@@ -12,6 +12,7 @@ from rich.console import Console
 from wh_judge.errors import UserError
 from wh_judge.report import counted, safe
 from wh_judge.settings import load_settings
+from wh_judge.text import short
 
 if TYPE_CHECKING:
     from wh_judge.evaluation.people import Share, VoteAgreement
@@ -194,7 +195,7 @@ def _print_ratings(arena: "ArenaRatings", console: Console) -> None:
             interval = "–" if entry.low is None or entry.high is None else f"{entry.low:.0f} – {entry.high:.0f}"
             numbers = [_whole(entry.rating), interval, _whole(entry.own_rating)]
             counts = map(str, (entry.votes, entry.won, entry.lost, entry.halves))
-            rows.add_row(safe(entry.model_id), *numbers, *counts)
+            rows.add_row(safe(short(entry.model_id)), *numbers, *counts)
         console.print(rows)
         for part in ratings.components:
             if part.why_apart:
@@ -234,7 +235,7 @@ def _print_agreement(found: "VoteAgreement", console: Console) -> None:
     console.print(f"[bold]Judges[/bold] beside {found.votes} votes")
     for judge in found.judges:
         console.print(
-            f"  {safe(judge.judge)}: {judge.votes} votes, accuracy {_share(judge.accuracy)},"
+            f"  {safe(short(judge.judge))}: {judge.votes} votes, accuracy {_share(judge.accuracy)},"
             f" when decided {_share(judge.accuracy_when_decided)}, draw rate {_share(judge.draw_rate)},"
             f" Brier {_share(judge.brier)} (one half {_decimal(judge.brier_of_one_half)}); {judge.ranks.models} models,"
             f" rho {_decimal(judge.ranks.spearman)}, tau {_decimal(judge.ranks.kendall)}",
@@ -244,8 +245,8 @@ def _print_agreement(found: "VoteAgreement", console: Console) -> None:
     for entry in found.stability:
         note = f"; {entry.note}" if entry.note else ""
         console.print(
-            f"  {safe(entry.judge)}: {counted(len(entry.runs), 'run')} over {entry.replies} replies, largest spread"
-            f" {_decimal(entry.largest_spread, 3)}, envelope {_decimal(entry.envelope, 3)}{note}",
+            f"  {safe(short(entry.judge))}: {counted(len(entry.runs), 'run')} over {entry.replies} replies,"
+            f" largest spread {_decimal(entry.largest_spread, 3)}, envelope {_decimal(entry.envelope, 3)}{note}",
             soft_wrap=True,
         )
     for left in found.unplaced:
@@ -255,7 +256,9 @@ def _print_agreement(found: "VoteAgreement", console: Console) -> None:
     console.print(f"[bold]Annotators[/bold] {people.annotators}, alpha {alpha} on {people.units} units")
     for pair in people.pairs:
         console.print(
-            f"  {safe(pair.first)} and {safe(pair.second)}: {pair.agreed} of {pair.units}, kappa {_decimal(pair.kappa)}"
+            f"  {safe(short(pair.first))} and {safe(short(pair.second))}: {pair.agreed} of {pair.units},"
+            f" kappa {_decimal(pair.kappa)}",
+            soft_wrap=True,
         )
     for caution in found.cautions:
         console.print(f"  {safe(caution)}", soft_wrap=True)

@@ -17,6 +17,7 @@ from wh_judge.evaluation.labellers import LabellerAgreement, measure_labellers
 from wh_judge.evaluation.profile import RESAMPLES, SEED, few_models, percentiles
 from wh_judge.evaluation.ratings import Ratings
 from wh_judge.evaluation.stability import Stability, measure_stability
+from wh_judge.text import short
 from wh_judge.votes.rows import RULES, RULES_KEPT, SYNTHETIC_SOURCE
 
 FOLDS = 5
@@ -74,8 +75,6 @@ class JudgeAgreement(Figures):
 
 
 EXAMPLES = 5
-EXAMPLE_LIMIT = 40
-"""Characters of a name or an id that a sentence quotes."""
 
 
 class UnplacedScores(Figures):
@@ -93,14 +92,14 @@ class UnplacedScores(Figures):
     def told(self) -> str:
         """The same in words, cut where it quotes."""
         parts = [
-            f"{rows} row{'s' * (rows != 1)} {what}, such as {', '.join(turn[:EXAMPLE_LIMIT] for turn in turns)}"
+            f"{rows} row{'s' * (rows != 1)} {what}, such as {', '.join(map(short, turns))}"
             for rows, what, turns in (
                 (self.unknown, "on turns that the log does not have", self.unknown_turns),
                 (self.without_prompt, "on turns without a prompt_id", self.turns_without_prompt),
             )
             if rows
         ]
-        return f"{self.judge[:EXAMPLE_LIMIT]}: left out {'; '.join(parts)}"
+        return f"{short(self.judge)}: left out {'; '.join(parts)}"
 
 
 class VoteAgreement(Figures):

@@ -199,3 +199,12 @@ def test_another_judge_s_rows_on_unknown_turns_are_told(house: House) -> None:
         bring_in_people(connection, house.settings)
     out = call("votes", "agreement", "--data", house.data).out
     assert "  [bold]J: left out 1 row on turns that the log does not have, such as T-404\n" in out
+
+
+def test_a_long_name_does_not_flood_the_terminal(house: House) -> None:
+    votes = [vote(f"V-{n}", annotator=who * 10_000, model_b="m" * 10_000) for n, who in enumerate("가나")]
+    write(house.inputs / "votes.jsonl", [entry.model_dump(mode="json") for entry in votes])
+    with house.warehouse() as connection:
+        bring_in_people(connection, house.settings)
+    for command in ("ratings", "agreement"):
+        assert len(call("votes", command, "--data", house.data).out) < 5_000

@@ -246,4 +246,4 @@ def test_a_row_that_was_left_out_is_told_in_short_whatever_it_holds() -> None:
     left = UnplacedScores(
         judge="j" * 10_000, unknown=1, unknown_turns=["t" * 10_000], without_prompt=0, turns_without_prompt=[]
     )
-    assert left.told() == f"{'j' * 40}: left out 1 row on turns that the log does not have, such as {'t' * 40}"
+    assert left.told() == f"{'j' * 60}…: left out 1 row on turns that the log does not have, such as {'t' * 60}…"

@@ -282,3 +282,11 @@ def test_a_model_on_which_nobody_voted_has_a_rating_by_support_and_no_interval()
     assert intervals["c"] is None
     assert all(entry.rating is not None for entry in arena.with_support.ratings)
     assert "nobody has voted on c: " in arena.cautions[0]
+
+
+def test_sentences_name_few_models_and_cut_long_names() -> None:
+    names = [f"{n:02}" + "m" * 10_000 for n in range(30)]
+    arena = rate_arena([Tally("a", name, 1, 0, 0, 0) for name in names], [], {"page": 30})
+    for part in arena.people.components:
+        assert part.why_apart is not None and len(part.why_apart) < 1_000
+    assert any("and 22 more" in (part.why_apart or "") for part in arena.people.components)

@@ -229,3 +229,8 @@ def test_rows_on_unknown_turns_are_told_and_hostile_names_are_text(house: House)
     assert "로그에 없는 회차를 말하는 줄 3개(T-900, <script> 등)" in text
     assert "prompt_id가 없는 회차를 말하는 줄 2개(T-2 등)" in text
     assert "<b>J" * 100 not in text and "<i>" * 100 not in text
+
+
+def test_long_names_of_models_do_not_flood_the_page(house: House) -> None:
+    one, other = "<b>" * 3_000, "m" * 10_000
+    assert len(ratings(house, arena_ratings=rate_arena([Tally(one, other, 3, 0, 0, 0)], [], {"s" * 10_000: 3}))) < 4_000
