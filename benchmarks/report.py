@@ -15,7 +15,7 @@ KEPT, PAGE, NOTES = HERE / "results.json", HERE / "RESULTS.md", HERE / "notes.md
 def keep(name: str, document: Mapping[str, Any]) -> None:
     """Keep the newest run of a measure and write the page."""
     known = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
-    known[name] = dict(document)
+    known[f"{name} beside {document['against']}"] = dict(document)
     KEPT.write_text(json.dumps(known, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(page(known), encoding="utf-8")
 

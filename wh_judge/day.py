@@ -33,33 +33,41 @@ def judge_day(
         run_id: the run that the verdicts are written by.
     """
     plan = plan_day(connection, day, settings.rules, settings.card_as_of)
-    parts = [_judge_part(connection, plan, inputs, settings) for inputs in read_inputs(connection)]
+    parts, judgements = [], []
+    for inputs in read_inputs(connection):
+        part, judgement = _judge_part(connection, plan, inputs, settings)
+        parts.append(part)
+        judgements.append(judgement)
 
     def validate(written: pa.Table, all_rows: pa.Table) -> tuple[Outcomes, bool]:
         return _validate(connection, plan, parts, written), holds(all_rows)
 
-    return replace_day(connection, plan, [part.judgement for part in parts], validate, run_id)
+    return replace_day(connection, plan, judgements, validate, run_id)
 
 
 class _Part(NamedTuple):
     """Turns of the day that go by the same version of each card."""
 
     inputs: DayInputs
-    judgement: Judgement
+    verdicts: pa.Table
+    """The verdicts, or of those that are validated after they were written just what says which they are."""
     outcomes: Outcomes | None
-    """What the validations said of just this judgement, where whoever judged has run them."""
+    """What the validations said of just these verdicts, where whoever judged has run them."""
 
 
-def _judge_part(connection: duckdb.DuckDBPyConnection, plan: DayPlan, inputs: DayInputs, settings: Settings) -> _Part:
+def _judge_part(
+    connection: duckdb.DuckDBPyConnection, plan: DayPlan, inputs: DayInputs, settings: Settings
+) -> tuple[_Part, Judgement]:
     if settings.engine == "local" or not inputs.turns.num_rows:
         judgement = judge(inputs.turns, inputs.cards, inputs.lexicon, plan.settings, inputs.earlier)
-        return _Part(inputs, judgement, None)
+        return _Part(inputs, judgement.verdicts.select(["turn_id", "recall_source_turn"]), None), judgement
     from wh_judge.spark.day import judge_turns
     from wh_judge.spark.tasks import Inputs
 
     named = read_turns(connection, inputs.earlier["turn_id"])
     by = Inputs(inputs.cards, inputs.lexicon, plan.settings)
-    return _Part(inputs, *judge_turns(settings.spark_master, inputs.turns, named, by))
+    judgement, outcomes = judge_turns(settings.spark_master, inputs.turns, named, by)
+    return _Part(inputs, judgement.verdicts, outcomes), judgement
 
 
 def _validate(connection: duckdb.DuckDBPyConnection, plan: DayPlan, parts: list[_Part], written: pa.Table) -> Outcomes:
@@ -68,12 +76,12 @@ def _validate(connection: duckdb.DuckDBPyConnection, plan: DayPlan, parts: list[
     Rows that came out of the warehouse as they were validated before they went in are not validated once more.
     """
     outcomes = []
-    for inputs, judgement, outcome in parts:
+    for inputs, verdicts, outcome in parts:
         rows = written
         if len(parts) > 1:
-            rows = written.filter(pc.is_in(written["turn_id"], judgement.verdicts["turn_id"].combine_chunks()))
-        if outcome is None or not rows.equals(judgement.verdicts):
-            outcome = validate_rows(rows, read_judged(connection, plan, inputs, judgement))
+            rows = written.filter(pc.is_in(written["turn_id"], verdicts["turn_id"].combine_chunks()))
+        if outcome is None or not rows.equals(verdicts):
+            outcome = validate_rows(rows, read_judged(connection, plan, inputs, verdicts))
         outcomes.append((rows["turn_id"].to_pylist(), outcome))
     if len(outcomes) == 1:
         return outcomes[0][1]

@@ -140,7 +140,7 @@ def spoilt(judgement: Judgement) -> Judgement:
 
 
 SPOILT = "틀린 말"
-PAST = ("verdict_history", "verdict_change")
+PAST = ("verdict_history", "card_history", "settings_history", "input_version", "verdict_change")
 """Tables that tell what was before, and so depend on the way."""
 
 

@@ -87,7 +87,9 @@ def report_again(context: dg.AssetExecutionContext, asset: str, results: Sequenc
     # A run has its steps behind it one by one: it may be at work still, and have nothing more to say of this asset.
     to_come = {info.check_key: info.latest_execution_status.value == "PLANNED" for info in shown}
     run_of = {info.check_key: info.latest_planned_run_id for info in shown}
-    unfinished = {run_id for run_id in run_of.values() if run_id and _is_unfinished(instance, run_id)}
+    # Of most days that is this run, and no question to Dagster's storage.
+    planned = {run_id for run_id in run_of.values() if run_id}
+    unfinished = {run_id for run_id in planned if run_id == context.run.run_id or _is_unfinished(instance, run_id)}
     for key, result in zip(keys, results, strict=True):
         is_awaited = to_come.get(key) and run_of[key] in unfinished
         if run_of.get(key) != context.run.run_id and not is_awaited:

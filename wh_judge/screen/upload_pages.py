@@ -12,7 +12,7 @@ from starlette.types import Message
 from wh_judge.ingest import TableName
 from wh_judge.readers import READERS
 from wh_judge.screen.daemon import daemon_is_running
-from wh_judge.screen.errors import PageError
+from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
 from wh_judge.screen.render import render
 from wh_judge.screen.snapshots import Snapshot
@@ -103,7 +103,7 @@ def status_page(request: Request) -> Response:
     settings: Settings = request.app.state.settings
     report = _asked(request)
     number = read_page(request.query_params)
-    pages = max(1, -(-len(report.problems) // PROBLEM_ROWS))
+    pages = check_page(number, len(report.problems), PROBLEM_ROWS)
     start = (number - 1) * PROBLEM_ROWS
     with request.app.state.snapshots.read_if_any() as snapshot:
         progress = _progress(snapshot, settings, report)

@@ -1,32 +1,29 @@
 """The DuckDB warehouse: schema, atomic replacement, reads. Nothing outside this package writes SQL against it.
 
-`inputs.py` brings files in, `days.py` reads and replaces a day, `snapshot.py` publishes. Each takes an open connection;
-`open_warehouse` is the one place that opens one.
+`layout.py` makes its tables and brings older ones up to date, `inputs.py` brings files in, `days.py` reads and replaces
+a day, `snapshot.py` publishes. Each takes an open connection; `open_warehouse` is the one place that opens one.
 """
 
 import errno
-import hashlib
 import logging
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from functools import cache
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import duckdb
 from dagster_duckdb import DuckDBResource
 
 from wh_judge.errors import UserError
-from wh_judge.store.schema import DDL, one
+from wh_judge.store.layout import CONFIG, bring_up_to_date
+from wh_judge.store.transactions import roll_back, transaction
 
 __all__ = ["is_of_the_disk", "open_warehouse", "roll_back", "transaction"]
 
 WAIT_SECONDS = 60.0
 """How long a process waits for another one that has the warehouse open."""
 _SILENT_SECONDS, _PAUSE_SECONDS = 2.0, 0.1
-_CONFIG: dict[str, Any] = {"autoinstall_known_extensions": False}
 
 _log = logging.getLogger(__name__)
 
@@ -41,19 +38,14 @@ def open_warehouse(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         UserError: it stays locked, is no warehouse, or cannot be written, also later on.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    resource = DuckDBResource(database=str(path), connection_config=_CONFIG)
+    resource = DuckDBResource(database=str(path), connection_config=CONFIG)
     # Connections of one process share the opened file, so the second costs nothing and cannot be kept waiting.
     with _first_connection(path):
         connection: duckdb.DuckDBPyConnection = resource.get_connection().__enter__()
     try:
         try:
             connection.execute("SET TimeZone = 'Asia/Seoul'")
-            if not _is_made(connection):
-                connection.execute(DDL)
-                _check_layout(connection, path)
-                with transaction(connection):
-                    connection.execute("DELETE FROM layout")
-                    connection.execute("INSERT INTO layout VALUES (?)", [_DDL_VERSION])
+            bring_up_to_date(connection, path)
         except (duckdb.CatalogException, duckdb.BinderException) as error:
             raise UserError(f"{path}: is no warehouse of wh-judge: {_first_line(error)}") from None
         yield connection
@@ -63,38 +55,6 @@ def open_warehouse(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         raise _not_written(path, error) from None
     finally:
         connection.close()
-
-
-def _is_made(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether everything is there as this version makes it: to make it once more takes longer than to look."""
-    return _expected_layout() <= _layout(connection) and one(connection, "FROM layout") == (_DDL_VERSION,)
-
-
-def _check_layout(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Refuse a warehouse whose tables another version made, before a run fails on each day of it."""
-    missing = sorted(_expected_layout() - _layout(connection))
-    if missing:
-        table, column, kind = missing[0]
-        raise UserError(
-            f"{path}: was made by another version of wh-judge ({table} has no {column} {kind}); move it away and run"
-            " again"
-        )
-
-
-_DDL_VERSION = hashlib.md5(DDL.encode()).hexdigest()
-
-
-def _layout(connection: duckdb.DuckDBPyConnection) -> frozenset[tuple[str, str, str]]:
-    """The columns of all tables and views, with their types."""
-    sql = "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
-    return frozenset(connection.execute(sql).fetchall())
-
-
-@cache
-def _expected_layout() -> frozenset[tuple[str, str, str]]:
-    with duckdb.connect(config=_CONFIG) as connection:
-        connection.execute(DDL)
-        return _layout(connection)
 
 
 def _first_connection(path: Path) -> duckdb.DuckDBPyConnection:
@@ -108,7 +68,7 @@ def _first_connection(path: Path) -> duckdb.DuckDBPyConnection:
         if not path.exists():
             _make(path)
         try:
-            return duckdb.connect(str(path), config={"custom_user_agent": "dagster"} | _CONFIG)
+            return duckdb.connect(str(path), config={"custom_user_agent": "dagster"} | CONFIG)
         except duckdb.Error as error:
             if "Could not set lock" not in str(error):
                 if path.is_file() and (_FULL in str(error) or not _is_writable(path)):
@@ -170,21 +130,3 @@ def _holder(error: Exception) -> str:
     text = str(error)
     start = text.find("PID")
     return text[start : text.find(")", start)].strip() if start >= 0 else "its process is not known"
-
-
-@contextmanager
-def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """All that is written inside becomes visible at once, or not at all."""
-    connection.execute("BEGIN")
-    try:
-        yield
-    except BaseException:
-        roll_back(connection)
-        raise
-    connection.execute("COMMIT")
-
-
-def roll_back(connection: duckdb.DuckDBPyConnection) -> None:
-    """End a transaction that failed; one that could not be committed has ended by itself."""
-    with suppress(duckdb.Error):
-        connection.execute("ROLLBACK")

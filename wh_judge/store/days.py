@@ -51,11 +51,13 @@ else that must hold does."""
 def replace_day(
     connection: duckdb.DuckDBPyConnection,
     plan: DayPlan,
-    judgements: Sequence[Judgement],
+    judgements: list[Judgement],
     validate: Validate,
     run_id: str,
 ) -> DayResult:
     """Write the verdicts of the turns that were judged again, validate what was written, commit only what passes.
+
+    `judgements` is empty afterwards: once written, a day of a million verdicts need not be in memory twice.
 
     Verdicts that come out as they were are not written, so that the file does not grow. Where a validation fails, the
     day keeps its old rows and the failing ones are kept in `failed_row`.
@@ -65,6 +67,7 @@ def replace_day(
     try:
         keep_settings(connection, plan.settings)
         written = _write(connection, plan, judgements, run_id, moment)
+        judgements.clear()
         rows = arrow(
             connection,
             f"""SELECT {names(VERDICT_SCHEMA)} FROM verdict_row SEMI JOIN touched USING (turn_id)
@@ -103,7 +106,7 @@ def replace_day(
 def _write(
     connection: duckdb.DuckDBPyConnection,
     plan: DayPlan,
-    judgements: Sequence[Judgement],
+    judgements: list[Judgement],
     run_id: str,
     moment: dt.datetime,
 ) -> int:
@@ -277,11 +280,9 @@ def day_facts(connection: duckdb.DuckDBPyConnection, day: dt.date, shown: int) -
     )
 
 
-def read_judged(
-    connection: duckdb.DuckDBPyConnection, plan: DayPlan, inputs: DayInputs, judgement: Judgement
-) -> Judged:
+def read_judged(connection: duckdb.DuckDBPyConnection, plan: DayPlan, inputs: DayInputs, verdicts: pa.Table) -> Judged:
     """What the validations hold the verdicts against: their inputs, and the turns that are cited."""
-    cited = read_turns(connection, judgement.verdicts["recall_source_turn"])
+    cited = read_turns(connection, verdicts["recall_source_turn"])
     return Judged(inputs.turns, cited, inputs.cards, inputs.lexicon, inputs.earlier, plan.settings)
 
 

@@ -154,6 +154,17 @@ CREATE OR REPLACE VIEW verdict_history AS
     SELECT * EXCLUDE (row_hash, lexicon_version) FROM verdict_closed
     UNION ALL BY NAME SELECT *  EXCLUDE row_hash, NULL::VARCHAR AS until_run, NULL::TIMESTAMPTZ AS until_at
     FROM verdict_row;
+CREATE OR REPLACE VIEW input_version AS
+    SELECT "table", key, version, min_by(run_id, (written_at, run_id)) AS first_run, min(written_at) AS first_at,
+        max_by(run_id, (written_at, run_id)) AS last_run, max(written_at) AS last_at,
+        count(*) FILTER (until_run IS NULL) AS turns
+    FROM verdict_history CROSS JOIN LATERAL (SELECT unnest([
+        struct_pack("table" := 'character_card', key := character_id, version := card_version),
+        struct_pack("table" := 'settings', key := 'endings', version := settings_version),
+        struct_pack("table" := 'rules', key := 'code', version := code_version)]
+        || list_transform(lexicon_rows,
+            lambda x: struct_pack("table" := 'topic_lexicon', key := x.term, version := x.topic)), recursive := true))
+    GROUP BY ALL;
 CREATE TABLE IF NOT EXISTS outcome (day DATE NOT NULL, turn_id VARCHAR NOT NULL, checks VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS verdict_change (
     day DATE NOT NULL, turn_id VARCHAR NOT NULL, run_id VARCHAR NOT NULL, changed_at TIMESTAMPTZ NOT NULL,
@@ -208,6 +219,7 @@ CREATE OR REPLACE VIEW probe_answer AS
         FROM evaluation WHERE name = 'probe_results');
 CREATE TABLE IF NOT EXISTS publication (state VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS layout (version VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL);
 """
 """`turn_row` keeps every row of every log file; `chat_turn` shows, for each turn_id, the row that arrived last.
 What a file brought before is kept in `turn_history`, as are all versions of cards, lexicon and settings. `verdict_row`
@@ -215,9 +227,10 @@ holds the verdicts in force, `verdict_closed` those that were replaced, with the
 last; `outcome` has, for each verdict, one letter per validation: P passed, N not applicable. `draft_row` keeps what
 every model answered, and `draft` shows what was written for the verdicts in force. `decision` is the book of decisions,
 `decision_effect` has the cells of inputs that one of them made, and `decision_seen` which of them each input knows.
-`unjudged_left` remembers turns without a verdict that moved to a day that was not judged since. `publication` has one
-row: what the newest snapshot was
-made from, and `layout` one: the version of all this."""
+`input_version` tells of each version of an input which runs wrote the first and the last verdict from it; a lexicon
+row's version is its topic, and the versions of a turn are in `verdict_history`. `unjudged_left` remembers turns without
+a verdict that moved to a day that was not judged since. `publication` has one row: what the newest snapshot was made
+from. `layout` has one, the hash of all this, and `schema_version` one, the number that `layout.py` migrates from."""
 
 PUBLISHED = {
     "chat_turn": "day, length(turn_id), turn_id",
@@ -234,6 +247,9 @@ PUBLISHED = {
     "unjudged": "day, length(turn_id), turn_id",
     "draft": "day, length(turn_id), turn_id, model, written_at",
     "verdict_history": "day, length(turn_id), turn_id, written_at",
+    "card_history": "character_id, valid_from, version",
+    "settings_history": "valid_from, version",
+    "input_version": '"table", key, first_at, version',
     "verdict_change": "changed_at, day, length(turn_id), turn_id",
     "judged_day": "day",
     "validation": "day, code",

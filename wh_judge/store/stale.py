@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 
+from wh_judge.errors import UserError
 from wh_judge.rules import RuleSettings
 from wh_judge.settings import Settings
 from wh_judge.store.log import log_days
@@ -101,8 +102,15 @@ def drop_from_list(day: dt.date, data: Path) -> None:
 
 
 def listed_days(data: Path) -> dict[str, list[str]]:
-    """The stale days as the newest run wrote them down, with their causes."""
+    """The stale days as the newest run wrote them down, with their causes.
+
+    Raises:
+        UserError: someone else wrote the file, or it cannot be read.
+    """
+    path = data / STALE_FILE
     try:
-        return dict(json.loads((data / STALE_FILE).read_text(encoding="utf-8")))
+        return dict(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return {}
+    except (OSError, ValueError, TypeError) as error:
+        raise UserError(f"{path}: cannot be read ({error}); delete it: wh-judge run writes it anew") from None

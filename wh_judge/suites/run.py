@@ -101,14 +101,15 @@ def _load() -> None:
 
     pyspark takes seconds, and ends a process whose main module has no file: it takes that for its own doctests.
     """
-    alone = "pyspark" not in sys.modules
-    if alone:
-        sys.modules["pyspark"] = None  # type: ignore[assignment]  # what makes an import of it fail
+    hidden = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "pyspark"}
+    for name in hidden:
+        del sys.modules[name]
+    sys.modules["pyspark"] = None  # type: ignore[assignment]  # what makes an import of it fail
     try:
         import great_expectations  # noqa: F401
     finally:
-        if alone:
-            del sys.modules["pyspark"]
+        del sys.modules["pyspark"]
+        sys.modules.update(hidden)
 
 
 def _evaluate(checks: Sequence[Check], frames: Mapping[str, pa.Table]) -> dict[str, "ExpectationValidationResult"]:

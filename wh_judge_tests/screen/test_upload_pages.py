@@ -73,6 +73,11 @@ def test_a_file_is_checked_at_once(uploader: TestClient) -> None:
     assert "아직 보내지 않았습니다" in text
 
 
+def test_a_page_of_problems_behind_the_last_is_told(uploader: TestClient) -> None:
+    answer = uploader.get(f"{uploaded(uploader, LOG)}?page=2")
+    assert (answer.status_code, "2쪽은 없습니다. 1쪽까지 있습니다." in answer.text) == (404, True)
+
+
 def test_nothing_is_in_the_inbox_before_it_is_sent(uploader: TestClient, house: House) -> None:
     uploaded(uploader)
     assert kept(house.settings.inbox) == []

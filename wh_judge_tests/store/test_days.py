@@ -387,7 +387,7 @@ def test_turns_of_other_days_that_are_cited_are_there_for_the_validations(new_ho
         day = plan_day(connection, DAY_2, RuleSettings())
         [inputs] = read_inputs(connection)
         judgement = judge(inputs.turns, inputs.cards, inputs.lexicon, day.settings, inputs.earlier)
-        judged = read_judged(connection, day, inputs, judgement)
+        judged = read_judged(connection, day, inputs, judgement.verdicts)
     known = {*judged.turns["turn_id"].to_pylist(), *judged.cited["turn_id"].to_pylist()}
     assert known == {"T-4", "T-6", "T-7", "T-8", "T-9", "T-10", "T-11", "T-12"}
 

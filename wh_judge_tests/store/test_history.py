@@ -130,6 +130,22 @@ def test_the_versions_of_a_verdict_follow_each_other_without_a_gap(warehouse: Co
     assert [row[4] for row in found] == [version for (version,) in kept]
 
 
+def test_a_version_knows_the_runs_that_used_it_first_and_last(warehouse: Connection, house: House) -> None:
+    """C-3 speaks on the third day only; every day was judged once before."""
+    with_card(warehouse, house, honorific_rule="존댓말")
+    house.judge(warehouse, DAY_3, "second")
+    sql = """SELECT first_run, last_run, turns > 0, version = (
+                 SELECT version FROM character_card WHERE character_id = key)
+             FROM input_version WHERE "table" = ? AND key = ? ORDER BY first_at"""
+    assert rows(warehouse, sql, "character_card", "C-3") == [
+        (f"first {DAY_3}", f"first {DAY_3}", False, False),
+        ("second", "second", True, True),
+    ]
+    assert [row[:3] for row in rows(warehouse, sql, "rules", "code")] == [(f"first {DAY_1}", "second", True)]
+    used = rows(warehouse, """SELECT DISTINCT key, version FROM input_version WHERE "table" = 'topic_lexicon'""")
+    assert used and set(used) <= set(LEXICON)
+
+
 def test_a_verdict_that_stands_is_the_open_one_of_its_history(warehouse: Connection, house: House) -> None:
     with_card(warehouse, house, honorific_rule="존댓말")
     house.judge(warehouse, DAY_3)

@@ -7,6 +7,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from wh_judge.errors import UserError
 from wh_judge.store import plan
 from wh_judge.store.stale import CAUSES, STALE_FILE, StaleDay, drop_from_list, find_stale, listed_days, write_stale
 from wh_judge_tests.builders import card, turn
@@ -105,6 +106,13 @@ def stale(*days: Any, failed: bool = False) -> list[StaleDay]:
 
 def test_a_list_that_is_not_there_is_empty(new_house: House) -> None:
     assert listed_days(new_house.data) == {}
+
+
+@pytest.mark.parametrize("damaged", ["", "{", "null", "7", "\x00"])
+def test_a_list_that_is_no_list_is_told(damaged: str, new_house: House) -> None:
+    (new_house.data / STALE_FILE).write_text(damaged)
+    with pytest.raises(UserError, match=r"stale.json: cannot be read .*delete it: wh-judge run writes it anew"):
+        listed_days(new_house.data)
 
 
 def test_the_list_holds_the_days_with_their_causes(new_house: House) -> None:

@@ -16,10 +16,10 @@ import pytest
 
 from wh_judge import store
 from wh_judge.errors import UserError
-from wh_judge.store import is_of_the_disk, open_warehouse, transaction
+from wh_judge.store import is_of_the_disk, layout, open_warehouse, transaction
 from wh_judge.store.schema import number, one
 from wh_judge_tests.holder import hold
-from wh_judge_tests.house import House, rows, tables
+from wh_judge_tests.house import DAY_1, House, rows, tables
 
 
 @pytest.fixture
@@ -184,6 +184,45 @@ def test_what_is_missing_or_older_is_made_when_it_is_opened(damage: str, house: 
 
 
 _VIEWS = "SELECT sql FROM duckdb_views() WHERE NOT internal ORDER BY view_name"
+
+
+def older(connection: duckdb.DuckDBPyConnection) -> None:
+    """What the first version might have left: a column of another name, and no number of its version."""
+    connection.execute("ALTER TABLE judged_day RENAME COLUMN inputs TO before")
+    connection.execute("DROP TABLE schema_version")
+
+
+def test_an_older_warehouse_is_migrated_and_keeps_its_rows(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    with house.warehouse() as connection:
+        house.bring_in(connection)
+        house.judge(connection, DAY_1)
+        before = connection.execute("FROM judged_day").fetchall()
+        older(connection)
+    monkeypatch.setattr(layout, "MIGRATIONS", ("ALTER TABLE judged_day RENAME COLUMN before TO inputs",))
+    for _ in range(2):
+        with house.warehouse() as connection:
+            assert connection.execute("FROM judged_day").fetchall() == before != []
+            assert number(connection, "FROM schema_version") == 2
+
+
+def test_a_migration_that_fails_leaves_what_was(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    with house.warehouse() as connection:
+        older(connection)
+    good, bad = "ALTER TABLE judged_day RENAME COLUMN before TO inputs", "ALTER TABLE no_table ADD COLUMN a INTEGER"
+    monkeypatch.setattr(layout, "MIGRATIONS", (good, bad))
+    with pytest.raises(UserError, match="no_table"), house.warehouse():
+        pass
+    monkeypatch.setattr(layout, "MIGRATIONS", (good,))
+    with house.warehouse() as connection:
+        assert number(connection, "FROM schema_version") == 2
+
+
+def test_what_a_newer_version_wrote_is_refused(house: House) -> None:
+    with house.warehouse() as connection:
+        connection.execute("UPDATE schema_version SET version = 9")
+    message = r"was written by a newer version of wh-judge \(schema 9, this one knows 1\); install that version"
+    with pytest.raises(UserError, match=message), house.warehouse():
+        pass
 
 
 @contextmanager
