@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -27,7 +28,7 @@ def voted(ran: Ran, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
         for who in ("가람", "나래")
     ]
     write(house.inputs / "votes.jsonl", [entry.model_dump(mode="json") for entry in votes])
-    scores = [
+    scores: list[dict[str, Any]] = [
         {"judge": "말씨-판정", "run": run, "turn_id": turn_id, "verdict": verdict}
         for run, seventeenth in (("1", "설정대로 말함"), ("2", "말투 어긋남"))
         for turn_id, verdict in (("T-16", "말투 어긋남"), ("T-17", seventeenth))
