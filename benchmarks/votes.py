@@ -2,8 +2,8 @@
 
     python benchmarks/votes.py [VOTES] [MODELS]
 
-Prints the seconds for reading the file into the warehouse, for counting, for both ratings with their intervals, and for
-the agreement of annotators.
+Prints the seconds, and those of the processor, for reading a file of another tool, for reading the file into the
+warehouse, for counting, for both ratings with their intervals, and for the agreement of annotators.
 """
 
 import json
@@ -19,6 +19,7 @@ from wh_judge.evaluation.ratings import rate_arena
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse
 from wh_judge.store.votes import bring_in_people, read_tallies, vote_sources, vote_table
+from wh_judge.votes.formats import read_votes
 
 WINNERS = ("model_a", "model_b", "tie", "both_bad")
 
@@ -57,14 +58,16 @@ def main() -> None:
         settings = Settings(data=Path(folder) / "data", inputs=inputs)  # type: ignore[call-arg]
         with open_warehouse(settings.warehouse) as connection:
             for name, work in (
+                ("imported", lambda: read_votes(inputs / "votes.jsonl", "lmarena", "benchmark")),
                 ("brought in", lambda: bring_in_people(connection, settings)),
                 ("counted", lambda: read_tallies(connection)),
                 ("rated", lambda: rate_arena(read_tallies(connection), [], vote_sources(connection))),
                 ("annotators", lambda: measure_labellers(vote_table(connection))),
             ):
-                begun = time.perf_counter()
+                begun, used = time.perf_counter(), time.process_time()
                 work()
-                print(f"{name:<12}{time.perf_counter() - begun:8.2f} s")
+                seconds = time.perf_counter() - begun
+                print(f"{name:<12}{seconds:8.2f} s{time.process_time() - used:8.2f} s of the processor")
 
 
 if __name__ == "__main__":

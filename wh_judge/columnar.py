@@ -67,7 +67,7 @@ def certain_turns(batch: pa.RecordBatch) -> Certain | None:
     return Certain(pa.table(columns, TURN_SCHEMA), mask, normalised)
 
 
-class _Cells(NamedTuple):
+class Cells(NamedTuple):
     """A column of n cells."""
 
     column: pa.Array
@@ -87,12 +87,12 @@ def _texts(column: pa.Array) -> pa.Array:
     return column
 
 
-def _is(column: pa.Array, pattern: str) -> np.ndarray:
+def is_found(column: pa.Array, pattern: str) -> np.ndarray:
     """Where the pattern is found; a null holds nothing."""
-    return _numpy(pc.fill_null(pc.match_substring_regex(column, pattern), False))
+    return as_booleans(pc.fill_null(pc.match_substring_regex(column, pattern), False))
 
 
-def _numpy(booleans: pa.Array) -> np.ndarray:
+def as_booleans(booleans: pa.Array) -> np.ndarray:
     found: np.ndarray = booleans.to_numpy(zero_copy_only=False)
     return found
 
@@ -100,13 +100,13 @@ def _numpy(booleans: pa.Array) -> np.ndarray:
 _NONE = np.empty(0, dtype=np.int64)
 
 
-def _nulls(column: pa.Array, kind: pa.DataType) -> _Cells:
-    return _Cells(pa.nulls(len(column), kind), np.ones(len(column), dtype=bool), _NONE)
+def _nulls(column: pa.Array, kind: pa.DataType) -> Cells:
+    return Cells(pa.nulls(len(column), kind), np.ones(len(column), dtype=bool), _NONE)
 
 
 def _composed(texts: pa.Array) -> tuple[pa.Array, np.ndarray]:
     """The texts in NFC, and the numbers of those that were not."""
-    suspects = np.flatnonzero(_is(texts, _NOT_COMPOSED))
+    suspects = np.flatnonzero(is_found(texts, _NOT_COMPOSED))
     if not len(suspects):
         return texts, _NONE
     before = texts.take(pa.array(suspects)).to_pylist()
@@ -117,26 +117,26 @@ def _composed(texts: pa.Array) -> tuple[pa.Array, np.ndarray]:
     return pc.replace_with_mask(texts, pa.array(mask), pa.array(after, pa.string())), suspects[places]
 
 
-def _text(column: pa.Array) -> _Cells:
+def composed_texts(column: pa.Array) -> Cells:
     if pa.types.is_null(column.type):
         return _nulls(column, pa.string())
     texts, normalised = _composed(_texts(column))
-    return _Cells(texts, np.ones(len(column), dtype=bool), normalised)
+    return Cells(texts, np.ones(len(column), dtype=bool), normalised)
 
 
-def _key(column: pa.Array) -> _Cells:
+def key_cells(column: pa.Array) -> Cells:
     texts, normalised = _composed(_texts(column))
-    return _Cells(texts, _is(texts, _STARTS_FILLED), normalised)
+    return Cells(texts, is_found(texts, _STARTS_FILLED), normalised)
 
 
-def _label(column: pa.Array) -> _Cells:
+def label_cells(column: pa.Array) -> Cells:
     if pa.types.is_null(column.type):
         return _nulls(column, pa.string())
-    cells = _key(column)
-    return cells._replace(certain=cells.certain | _numpy(cells.column.is_null()))
+    cells = key_cells(column)
+    return cells._replace(certain=cells.certain | as_booleans(cells.column.is_null()))
 
 
-def _names(column: pa.Array) -> _Cells:
+def _names(column: pa.Array) -> Cells:
     if pa.types.is_null(column.type):
         return _nulls(column, TURN_SCHEMA.field("named_entities").type)
     if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
@@ -144,24 +144,24 @@ def _names(column: pa.Array) -> _Cells:
     flat, parents = column.flatten(), pc.list_parent_indices(column).to_numpy(zero_copy_only=False)
     if pa.types.is_null(flat.type):
         flat = flat.cast(pa.string())
-    entries = _key(flat)
+    entries = key_cells(flat)
     certain = np.ones(len(column), dtype=bool)
     certain[parents[~entries.certain]] = False
     lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
     lists = pa.ListArray.from_arrays(offsets, entries.column, mask=column.is_null())
-    return _Cells(lists, certain, parents[entries.normalised])
+    return Cells(lists, certain, parents[entries.normalised])
 
 
-def _flag(column: pa.Array) -> _Cells:
+def _flag(column: pa.Array) -> Cells:
     if pa.types.is_null(column.type):
         return _nulls(column, pa.bool_())
     if not pa.types.is_boolean(column.type):
         raise DoubtError
-    return _Cells(column, np.ones(len(column), dtype=bool), _NONE)
+    return Cells(column, np.ones(len(column), dtype=bool), _NONE)
 
 
-def _moment(column: pa.Array) -> _Cells:
+def _moment(column: pa.Array) -> Cells:
     if not pa.types.is_timestamp(column.type) or column.type.tz is None:
         raise DoubtError
     try:
@@ -169,9 +169,13 @@ def _moment(column: pa.Array) -> _Cells:
     except (ValueError, KeyError):  # An unknown time zone.
         raise DoubtError from None
     moments = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.timestamp("us", "UTC"))
+    return Cells(moments, plausible_moments(moments), _NONE)
+
+
+def plausible_moments(moments: pa.Array) -> np.ndarray:
+    """Where a moment lies certainly in the years that the model takes; a null does not."""
     first, last = (pa.scalar(moment, moments.type) for moment in (_FIRST_MOMENT, _LAST_MOMENT))
-    inside = pc.and_(pc.greater_equal(moments, first), pc.less(moments, last))
-    return _Cells(moments, _numpy(pc.fill_null(inside, False)), _NONE)
+    return as_booleans(pc.fill_null(pc.and_(pc.greater_equal(moments, first), pc.less(moments, last)), False))
 
 
 def _look_into_unknown(column: pa.Array) -> None:
@@ -181,10 +185,10 @@ def _look_into_unknown(column: pa.Array) -> None:
         _texts(column)
 
 
-_COLUMNS: Mapping[str, Callable[[pa.Array], _Cells]] = {
-    **dict.fromkeys(("turn_id", "session_id", "character_id", "model_id"), _key),
-    **dict.fromkeys(("prompt_id", "first_person", "honorific_level"), _label),
-    **dict.fromkeys(("user_message", "reply_text"), _text),
+_COLUMNS: Mapping[str, Callable[[pa.Array], Cells]] = {
+    **dict.fromkeys(("turn_id", "session_id", "character_id", "model_id"), key_cells),
+    **dict.fromkeys(("prompt_id", "first_person", "honorific_level"), label_cells),
+    **dict.fromkeys(("user_message", "reply_text"), composed_texts),
     "turn_at": _moment,
     "named_entities": _names,
     "user_asked_recall": _flag,
@@ -242,7 +246,7 @@ def filled_keys(column: pa.Array) -> pa.Array:
         pyarrow.ArrowException: it holds bytes that are no text.
     """
     texts = plain_texts(column)
-    filled = _is(texts, _STARTS_FILLED)
+    filled = is_found(texts, _STARTS_FILLED)
     if any(key and key.strip() for key in texts.filter(pa.array(~filled)).to_pylist()):
         raise DoubtError
     return texts.filter(pa.array(filled))

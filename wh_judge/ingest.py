@@ -32,7 +32,18 @@ from wh_judge.model import (
     LexiconTerm,
     Row,
 )
-from wh_judge.readers import READERS, Columns, Record, batch_record, batch_values, read_batches, read_records
+from wh_judge.readers import (
+    READERS,
+    Columns,
+    Record,
+    batch_record,
+    batch_values,
+    jsonl_record,
+    read_batches,
+    read_lines,
+    read_records,
+)
+from wh_judge.votes.certain import certain_votes
 from wh_judge.votes.rows import (
     JUDGE_SCORE_SCHEMA,
     SUPPORT_SCHEMA,
@@ -43,6 +54,7 @@ from wh_judge.votes.rows import (
 )
 
 BATCH_ROWS = 100_000
+VOTE_LINES = 4096
 KST = ZoneInfo("Asia/Seoul")
 """A turn's day is its date here."""
 
@@ -203,13 +215,15 @@ def read_layers(path: Path | None, later: Mapping[str, Path], table: InputTable)
             )
         )
     kept = [layer for layer in layers if layer.rows.num_rows][-1:] if table.name == "topic_lexicon" else layers
-    found: dict[tuple[Any, ...], tuple[dict[str, Any], int]] = {}
-    for layer in kept:
-        for row, line in zip(layer.rows.to_pylist(), layer.lines, strict=True):
-            found[tuple(row[column] for column in table.key)] = (row, line)
+    rows = pa.concat_tables([layer.rows for layer in kept] or [table.schema.empty_table()]).combine_chunks()
+    keys = zip(*(rows[column].to_pylist() for column in table.key), strict=True)
+    # A key stays where it stood first, with the row that it had last.
+    last = {key: place for place, key in enumerate(keys)}
+    lines = np.array([line for layer in kept for line in layer.lines], dtype=np.int64)
+    places = np.fromiter(last.values(), dtype=np.int64, count=len(last))
     return Batch(
-        rows=pa.Table.from_pylist([row for row, _ in found.values()], schema=table.schema),
-        lines=[line for _, line in found.values()],
+        rows=rows.take(pa.array(places)),
+        lines=lines[places].tolist(),
         problems=[problem for layer in layers for problem in layer.problems],
         normalised=sum(layer.normalised for layer in layers),
     )
@@ -239,11 +253,37 @@ def read_file(
     if seen is None and table.name == "chat_turn" and file.suffix.lower() == ".parquet":
         yield from _read_columns(file, reading, all_differ)
         return
+    if table.name == "vote" and file.suffix.lower() == ".jsonl":
+        yield from _read_votes(file, reading)
+        return
     for record in read_records(file, reading.columns):
         reading.add(record)
         if len(reading.rows) == BATCH_ROWS:
             yield reading.take()
     yield reading.take()
+
+
+def _read_votes(file: Path, reading: "_Reading") -> Iterator[Batch]:
+    """A JSONL file of votes: what is certain column by column, the other lines as any."""
+    yielded = False
+    for block in read_lines(file, VOTE_LINES):
+        if isinstance(block, Record):
+            reading.add(block)
+            continue
+        lines, contents = block
+        found = certain_votes(contents)
+        mask = found.mask & (not reading.is_news(found.names))
+        for number, key in enumerate(found.rows["vote_id"].to_pylist()):
+            # In order, since of two lines with one key the first counts.
+            if not mask[number] or not reading.is_first(key, lines[number]):
+                mask[number] = False
+                reading.add(jsonl_record(lines[number], contents[number]))
+        out = reading.take()
+        out.normalised += int((found.normalised & mask).sum())
+        yield _in_order(out, found.rows, np.flatnonzero(mask), np.array(lines))
+        yielded = True
+    if not yielded or reading.out.problems:
+        yield reading.take()
 
 
 def _read_columns(file: Path, reading: "_Reading", all_differ: bool) -> Iterator[Batch]:
@@ -327,6 +367,13 @@ class _Reading:
         """Whether there are columns that are none of the table's and that nobody was told of."""
         return not self.columns.known.union(self._unknown).issuperset(names)
 
+    def is_first(self, key: str, line: int) -> bool:
+        """Whether no row before has the key; this line's has it from then on."""
+        return self._seen.setdefault((key,), place := self._place(line)) is place
+
+    def _place(self, line: int | None) -> str:
+        return f"{self.name}:{line}"
+
     def take(self) -> Batch:
         """The rows since the last time, with their problems."""
         out, self.out = self.out, Batch(self.table.schema.empty_table(), [])
@@ -355,7 +402,7 @@ class _Reading:
             reason = f"{' '.join(table.key)} {shown} stands already in {self._seen[key]}"
             self._problem(record, "rejected", reason)
             return
-        self._seen[key] = f"{self.name}:{record.line}"
+        self._seen[key] = self._place(record.line)
         self.rows.append(row)
         self.out.lines.append(record.line or 0)
         self.out.normalised += changed

@@ -86,8 +86,13 @@ def write_documents(documents: Iterable[Mapping[str, Any]], path: Path, columns:
 
 def write_text(text: str, path: Path) -> None:
     """Write a text, whole or not at all."""
-    with _replacing(path) as partial:
-        partial.write_text(text, encoding="utf-8")
+    write_lines([text], path)
+
+
+def write_lines(lines: Iterable[str], path: Path) -> None:
+    """Write a text that comes in pieces, whole or not at all."""
+    with _replacing(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(lines)
 
 
 def _write(documents: Iterable[Mapping[str, Any]], path: Path, suffix: str, columns: list[str]) -> None:

@@ -5,6 +5,7 @@ as much of its text as there is, so that a caller can keep it.
 """
 
 import csv
+import itertools
 import re
 import sys
 from collections import Counter, deque
@@ -116,23 +117,49 @@ def _record(line: int, value: Any, raw: str) -> Record:
 
 
 def _read_jsonl(path: Path, _columns: Columns) -> Iterator[Record]:
+    for line, content in _lines(path):
+        yield jsonl_record(line, content)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, with their numbers and what ends them."""
     with path.open("rb") as file:
         for line, content in enumerate(file, start=1):
             if line == 1:
                 content = content.removeprefix(b"\xef\xbb\xbf")
-            if not content.strip():
-                continue
-            try:
-                text = content.decode().rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                raw = content.decode(errors="replace").rstrip("\r\n")
-                yield Record(line, None, f"is not UTF-8 (byte {error.start + 1} of the line); save it as UTF-8", raw)
-                continue
-            try:
-                yield _record(line, strict_json.decode(text), text)
-            except ValueError as error:
-                cut = "" if content.endswith(b"\n") else "; the file ends in it and may be cut off"
-                yield Record(line, None, f"is no JSON: {strict_json.reason(error)}{cut}", text)
+            if content.strip():
+                yield line, content
+
+
+def read_lines(path: Path, lines: int) -> Iterator[tuple[list[int], list[bytes]] | Record]:
+    """The lines of a JSONL file that are not blank, at most `lines` at once, each with its number, for `jsonl_record`.
+
+    Where the file cannot be read, a record that says why.
+    """
+    reason = _no_file(path)
+    if reason is not None:
+        yield Record(None, None, reason)
+        return
+    found = _lines(path)
+    try:
+        while some := list(itertools.islice(found, lines)):
+            yield [line for line, _ in some], [content for _, content in some]
+    except OSError as error:
+        yield Record(None, None, f"cannot be read: {error.strerror or error}")
+
+
+def jsonl_record(line: int, content: bytes) -> Record:
+    """The record of a line."""
+    try:
+        text = content.decode().rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raw = content.decode(errors="replace").rstrip("\r\n")
+        return Record(line, None, f"is not UTF-8 (byte {error.start + 1} of the line); save it as UTF-8", raw)
+    try:
+        return _record(line, strict_json.decode(text), text)
+    except ValueError as error:
+        cut = "" if content.endswith(b"\n") else "; the file ends in it and may be cut off"
+        return Record(line, None, f"is no JSON: {strict_json.reason(error)}{cut}", text)
 
 
 def _read_json(path: Path, _columns: Columns) -> Iterator[Record]:

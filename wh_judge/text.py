@@ -76,6 +76,15 @@ def quoted(text: str) -> str:
     return f"「{text[:QUOTE_LIMIT]}…」" if len(text) > QUOTE_LIMIT else f"「{text}」"
 
 
+NAME_LIMIT = 60
+"""Characters of a name that a sentence or a line of a terminal quotes before it is cut."""
+
+
+def short(name: str) -> str:
+    """The name, cut at `NAME_LIMIT`."""
+    return name if len(name) <= NAME_LIMIT else f"{name[:NAME_LIMIT]}…"
+
+
 def printable(text: str) -> str:
     """The text for a terminal: control and format characters, which could steer it, are written out."""
     return "".join(

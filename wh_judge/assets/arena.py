@@ -7,7 +7,7 @@ import dagster as dg
 from wh_judge.assets.checks import rows_accepted
 from wh_judge.assets.evaluations import GROUP
 from wh_judge.assets.inputs import OWNERS, ROWS_ACCEPTED, Events
-from wh_judge.assets.metadata import column_metadata, markdown_table, picture
+from wh_judge.assets.metadata import SENTENCE_CHARACTERS, column_metadata, markdown_table, picture, sentences
 from wh_judge.assets.profiles import points
 from wh_judge.automation import DEPS_UPDATED
 from wh_judge.evaluation.rating_picture import rating_picture
@@ -75,12 +75,14 @@ def arena_ratings(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Ev
 
 def _metadata(ratings: ArenaRatings) -> dict[str, Any]:
     with_support = {entry.model_id: entry for entry in ratings.with_support.ratings}
-    rows = []
+    rows: list[list[Any]] = []
     for entry in ratings.people.ratings:
-        other = with_support[entry.model_id]
+        other = with_support.pop(entry.model_id)
         numbers = map(points, (entry.rating, entry.low, entry.high, other.rating))
         counts = (entry.votes, entry.won, entry.lost, entry.halves)
         rows.append([entry.model_id, *numbers, entry.component, points(entry.own_rating), *counts])
+    # Models on which nobody has voted: what they support is all that is known of them.
+    rows += [[name, *[points(None)] * 3, points(rest.rating), *[None] * 6] for name, rest in with_support.items()]
     components = [[", ".join(part.models), part.why_apart] for part in ratings.people.components]
     header = [
         "model",
@@ -100,9 +102,9 @@ def _metadata(ratings: ArenaRatings) -> dict[str, Any]:
         "support_votes": ratings.support_votes,
         "common_scale": ratings.people.common_scale,
         "ratings": markdown_table(header, rows),
-        "components": markdown_table(["models", "why apart"], components),
-        "cautions": markdown_table(["caution"], [[caution] for caution in ratings.cautions]),
+        "components": markdown_table(["models", "why apart"], components, SENTENCE_CHARACTERS),
+        "cautions": sentences("caution", ratings.cautions),
     }
-    if ratings.people.ratings:
+    if ratings.with_support.ratings:
         metadata["picture"] = picture(rating_picture(ratings), "ratings by votes")
     return metadata

@@ -11,24 +11,33 @@ from pydantic import BaseModel
 
 PREVIEW_ROWS = 8
 CELL_CHARACTERS = 60
+SENTENCE_CHARACTERS = 600
+"""A sentence that is cut may say the opposite."""
 
 
-def markdown_cell(value: Any) -> str:
+def markdown_cell(value: Any, limit: int = CELL_CHARACTERS) -> str:
     """A value as the text of a markdown table cell that can neither end the cell nor become markup."""
     text = "" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     text = " ".join(text.split())
-    text = text if len(text) <= CELL_CHARACTERS else text[:CELL_CHARACTERS] + "…"
+    text = text if len(text) <= limit else text[:limit] + "…"
     text = html.escape(text, quote=False)
     for mark in "\\`*_[]|~$!":
         text = text.replace(mark, f"&#{ord(mark)};")
     return text
 
 
-def markdown_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> dg.MarkdownMetadataValue:
-    """A markdown table."""
+def markdown_table(
+    header: Sequence[str], rows: Sequence[Sequence[Any]], limit: int = CELL_CHARACTERS
+) -> dg.MarkdownMetadataValue:
+    """A markdown table; longer cells are cut."""
     lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
-    lines += ["| " + " | ".join(markdown_cell(cell) for cell in row) + " |" for row in rows]
+    lines += ["| " + " | ".join(markdown_cell(cell, limit) for cell in row) + " |" for row in rows]
     return dg.MetadataValue.md("\n".join(lines))
+
+
+def sentences(header: str, found: Sequence[str]) -> dg.MarkdownMetadataValue:
+    """Sentences as a markdown table of one column."""
+    return markdown_table([header], [[sentence] for sentence in found], SENTENCE_CHARACTERS)
 
 
 def preview(rows: pa.Table, columns: Sequence[str]) -> dg.MarkdownMetadataValue:

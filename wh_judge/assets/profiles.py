@@ -6,7 +6,7 @@ import dagster as dg
 
 from wh_judge.assets.evaluations import GROUP
 from wh_judge.assets.inputs import OWNERS, Events
-from wh_judge.assets.metadata import markdown_table, picture
+from wh_judge.assets.metadata import markdown_table, picture, sentences
 from wh_judge.automation import DEPS_UPDATED
 from wh_judge.evaluation.profile import CapabilityProfiles, measure_profiles
 from wh_judge.evaluation.profile_picture import profile_picture
@@ -53,7 +53,7 @@ def _metadata(profiles: CapabilityProfiles) -> dict[str, Any]:
         "profiles": markdown_table(["model", "overall", *(f"{axis} (turns)" for axis in AXES)], rows),
         "correlations": markdown_table(["axis", "axis", "models", "r", "low", "high"], correlations),
         "differences": markdown_table(["model", "less model", "axis", "prompts", "points", "low", "high"], differences),
-        "cautions": markdown_table(["caution"], [[caution] for caution in profiles.cautions]),
+        "cautions": sentences("caution", profiles.cautions),
     }
     if profiles.profiles:
         metadata["picture"] = picture(profile_picture(profiles), "capability profiles")

@@ -6,7 +6,7 @@ import dagster as dg
 
 from wh_judge.assets.evaluations import GROUP
 from wh_judge.assets.inputs import OWNERS, Events
-from wh_judge.assets.metadata import markdown_table
+from wh_judge.assets.metadata import SENTENCE_CHARACTERS, markdown_table, sentences
 from wh_judge.assets.profiles import points
 from wh_judge.automation import DEPS_UPDATED
 from wh_judge.evaluation.people import Share, VoteAgreement
@@ -50,10 +50,13 @@ def _metadata(agreement: VoteAgreement) -> dict[str, Any]:
     metadata: dict[str, Any] = {
         "votes": agreement.votes,
         "judges": markdown_table([*header, "models", "rho", "tau", "p"], judges),
-        "stability": markdown_table(["judge", "runs", "largest spread", "envelope", "note"], stability),
+        "stability": markdown_table(
+            ["judge", "runs", "largest spread", "envelope", "note"], stability, SENTENCE_CHARACTERS
+        ),
+        "unplaced": sentences("left out", [entry.told() for entry in agreement.unplaced]),
         "annotators": people.annotators,
         "pairs": markdown_table(["annotator", "annotator", "units", "agreed", "kappa"], pairs),
-        "cautions": markdown_table(["caution"], [[caution] for caution in agreement.cautions]),
+        "cautions": sentences("caution", agreement.cautions),
     }
     if people.alpha is not None:
         metadata["alpha"] = people.alpha

@@ -12,6 +12,7 @@ from rich.console import Console
 from wh_judge.errors import UserError
 from wh_judge.report import counted, safe
 from wh_judge.settings import load_settings
+from wh_judge.text import short
 
 if TYPE_CHECKING:
     from wh_judge.evaluation.people import Share, VoteAgreement
@@ -58,23 +59,24 @@ def import_votes(path: Path, form: str, source: str, items: Path | None, data: s
       wh-judge votes import project-1.json --format label-studio --source studio
       wh-judge votes import annotation_output/ --format potato --items pairs.jsonl
     """
-    from wh_judge.outputs import write_documents
+    from wh_judge.outputs import write_lines
     from wh_judge.store.votes import known_votes
     from wh_judge.votes.formats import check_ids, read_votes
-    from wh_judge.votes.journal import document
+    from wh_judge.votes.journal import lines
 
     settings = load_settings(data=data)
     found = read_votes(path, form, source, items)  # type: ignore[arg-type]
     check_ids(found, known_votes(settings), path)
-    documents = [document(vote) for vote in found]
-    digest = hashlib.md5(json.dumps(documents, sort_keys=True).encode()).hexdigest()[:8]
+    written, hashed = list(lines(found)), hashlib.md5()
+    for line in written:
+        hashed.update(line.encode())
     folder = settings.votes
     folder.mkdir(parents=True, exist_ok=True)
     # A name of bounded length that is never one of those that are no inputs, such as README.
-    out = folder / f"votes-{re.sub(r'[^0-9A-Za-z가-힣_-]+', '-', source)[:NAME_LIMIT]}-{digest}.jsonl"
+    out = folder / f"votes-{re.sub(r'[^0-9A-Za-z가-힣_-]+', '-', source)[:NAME_LIMIT]}-{hashed.hexdigest()[:8]}.jsonl"
     if not out.exists():
-        write_documents(documents, out, [])
-    click.echo(f"{len(found)} votes written to {out}; wh-judge run counts them", err=True)
+        write_lines(written, out)
+    click.echo(f"{found.num_rows} votes written to {out}; wh-judge run counts them", err=True)
 
 
 @command.command(name="export")
@@ -183,16 +185,17 @@ def _print_ratings(arena: "ArenaRatings", console: Console) -> None:
     from wh_judge.report import number_table
 
     for name, ratings in (("votes", arena.people), ("votes and support", arena.with_support)):
-        if name != "votes" and not arena.support_votes:
+        if not (arena.people.votes if name == "votes" else arena.support_votes):
             continue
-        extra = f" and {arena.support_votes} comparisons by support" if name != "votes" else ""
-        console.print(f"[bold]Ratings[/bold] by {ratings.votes} votes{extra}")
+        sources = [counted(arena.people.votes, "vote")] if arena.people.votes else []
+        sources += [counted(arena.support_votes, "comparison") + " by support"] if name != "votes" else []
+        console.print(f"[bold]Ratings[/bold] by {' and '.join(sources)}")
         rows = number_table("model", "rating", "95 % interval", "own rating", "votes", "won", "lost", "half")
         for entry in ratings.ratings:
             interval = "–" if entry.low is None or entry.high is None else f"{entry.low:.0f} – {entry.high:.0f}"
             numbers = [_whole(entry.rating), interval, _whole(entry.own_rating)]
             counts = map(str, (entry.votes, entry.won, entry.lost, entry.halves))
-            rows.add_row(safe(entry.model_id), *numbers, *counts)
+            rows.add_row(safe(short(entry.model_id)), *numbers, *counts)
         console.print(rows)
         for part in ratings.components:
             if part.why_apart:
@@ -232,7 +235,7 @@ def _print_agreement(found: "VoteAgreement", console: Console) -> None:
     console.print(f"[bold]Judges[/bold] beside {found.votes} votes")
     for judge in found.judges:
         console.print(
-            f"  {safe(judge.judge)}: {judge.votes} votes, accuracy {_share(judge.accuracy)},"
+            f"  {safe(short(judge.judge))}: {judge.votes} votes, accuracy {_share(judge.accuracy)},"
             f" when decided {_share(judge.accuracy_when_decided)}, draw rate {_share(judge.draw_rate)},"
             f" Brier {_share(judge.brier)} (one half {_decimal(judge.brier_of_one_half)}); {judge.ranks.models} models,"
             f" rho {_decimal(judge.ranks.spearman)}, tau {_decimal(judge.ranks.kendall)}",
@@ -242,16 +245,20 @@ def _print_agreement(found: "VoteAgreement", console: Console) -> None:
     for entry in found.stability:
         note = f"; {entry.note}" if entry.note else ""
         console.print(
-            f"  {safe(entry.judge)}: {counted(len(entry.runs), 'run')} over {entry.replies} replies, largest spread"
-            f" {_decimal(entry.largest_spread, 3)}, envelope {_decimal(entry.envelope, 3)}{note}",
+            f"  {safe(short(entry.judge))}: {counted(len(entry.runs), 'run')} over {entry.replies} replies,"
+            f" largest spread {_decimal(entry.largest_spread, 3)}, envelope {_decimal(entry.envelope, 3)}{note}",
             soft_wrap=True,
         )
+    for left in found.unplaced:
+        console.print(f"  {safe(left.told())}", soft_wrap=True)
     people = found.labellers
     alpha = _share(Interval(people.alpha, people.low, people.high))
     console.print(f"[bold]Annotators[/bold] {people.annotators}, alpha {alpha} on {people.units} units")
     for pair in people.pairs:
         console.print(
-            f"  {safe(pair.first)} and {safe(pair.second)}: {pair.agreed} of {pair.units}, kappa {_decimal(pair.kappa)}"
+            f"  {safe(short(pair.first))} and {safe(short(pair.second))}: {pair.agreed} of {pair.units},"
+            f" kappa {_decimal(pair.kappa)}",
+            soft_wrap=True,
         )
     for caution in found.cautions:
         console.print(f"  {safe(caution)}", soft_wrap=True)

@@ -38,7 +38,7 @@ class LabellerAgreement(Figures):
     """Nominal; None without such a unit, or where only one label was ever used."""
     low: float | None
     high: float | None
-    """95 % percentile interval from a bootstrap of units."""
+    """95 % percentile interval from a bootstrap of units; None where no resample differs from another."""
     pairs: list[AnnotatorPair]
     """Those with most units in common first, at most PAIRS_TOLD of them."""
     left_out: int
@@ -123,7 +123,8 @@ def _interval(counts: np.ndarray, units: np.ndarray) -> tuple[float | None, floa
         return None, None
     drawn = np.random.default_rng(SEED).multinomial(total, units / total, size=RESAMPLES)
     sample = [alpha for row in drawn if (alpha := krippendorff_alpha(counts, row.astype(np.float64))) is not None]
-    return percentiles(np.array(sample)) if sample else (None, None)
+    # Where no resample differs from another, an interval of no width would call a few units certain.
+    return percentiles(np.array(sample)) if sample and np.ptp(sample) > 0 else (None, None)
 
 
 def _pairs(rows: Sequence[tuple[str, str, str, str, int]]) -> list[AnnotatorPair]:

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from wh_judge.evaluation.agreement import Figures, turn_order
 from wh_judge.evaluation.labellers import LabellerAgreement, measure_labellers
 from wh_judge.evaluation.profile import RESAMPLES, SEED, few_models, percentiles
 from wh_judge.evaluation.ratings import Ratings
 from wh_judge.evaluation.stability import Stability, measure_stability
+from wh_judge.text import short
 from wh_judge.votes.rows import RULES, RULES_KEPT, SYNTHETIC_SOURCE
 
 FOLDS = 5
@@ -72,6 +74,34 @@ class JudgeAgreement(Figures):
     ranks: RankAgreement
 
 
+EXAMPLES = 5
+
+
+class UnplacedScores(Figures):
+    """Rows of another judge that say nothing of a reply to a prompt, and so can be set beside no vote."""
+
+    judge: str
+    unknown: int
+    """Rows whose turn the log does not have."""
+    unknown_turns: list[str]
+    """The first EXAMPLES of these turns, in turn order."""
+    without_prompt: int
+    """Rows whose turn has no prompt_id."""
+    turns_without_prompt: list[str]
+
+    def told(self) -> str:
+        """The same in words, cut where it quotes."""
+        parts = [
+            f"{rows} row{'s' * (rows != 1)} {what}, such as {', '.join(map(short, turns))}"
+            for rows, what, turns in (
+                (self.unknown, "on turns that the log does not have", self.unknown_turns),
+                (self.without_prompt, "on turns without a prompt_id", self.turns_without_prompt),
+            )
+            if rows
+        ]
+        return f"{short(self.judge)}: left out {'; '.join(parts)}"
+
+
 class VoteAgreement(Figures):
     """All judges, how stable they are, and how far the people themselves agree."""
 
@@ -81,23 +111,31 @@ class VoteAgreement(Figures):
     judges: list[JudgeAgreement]
     stability: list[Stability]
     labellers: LabellerAgreement
+    unplaced: list[UnplacedScores]
+    """By judge, only those that have any."""
     cautions: list[str]
 
 
-def measure_vote_agreement(votes: pa.Table, judged: pa.Table, ratings: Ratings) -> VoteAgreement:
-    """All judges in `judged` (JUDGED_SCHEMA) beside the votes (VOTE_SCHEMA) and the ratings by them."""
+def measure_vote_agreement(
+    votes: pa.Table, judged: pa.Table, ratings: Ratings, unplaced: Sequence[UnplacedScores] = ()
+) -> VoteAgreement:
+    """All judges in `judged` (JUDGED_SCHEMA) beside the votes (VOTE_SCHEMA) and the ratings by them.
+
+    `unplaced` are the rows of other judges that could not be put there.
+    """
     judges = []
     for judge, run in _first_runs(judged):
         rows, scores = _on_votes(votes, judged, judge, run)
         judges.append(_agreement(judge, rows, scores, ratings))
     labellers = measure_labellers(votes)
-    synthetic = sum(source == SYNTHETIC_SOURCE for source in votes["source"].to_pylist())
+    synthetic = pc.sum(pc.equal(votes["source"], SYNTHETIC_SOURCE)).as_py() or 0
     return VoteAgreement(
         votes=votes.num_rows,
         without_case=votes["case_id"].null_count,
         judges=judges,
         stability=measure_stability(judged, ratings),
         labellers=labellers,
+        unplaced=list(unplaced),
         cautions=_cautions(votes.num_rows, synthetic, judges, ratings, labellers),
     )
 

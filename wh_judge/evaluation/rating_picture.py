@@ -15,6 +15,7 @@ _PHRASES = {
     "support": ("회색 마름모 지원 비교 {}건 포함", "grey diamonds with {} comparisons by support"),
     "apart": ("공통 척도 없음, 묶음 {}개, 묶음 안 평점", "no common scale: {} components, ratings inside each"),
     "more": ("모델 {}개 중 {}개", "{} models, top {} drawn"),
+    "nobody": ("투표 없음, 지원 비교 {}건", "no vote, {} comparisons by support"),
     "nothing": ("투표가 아직 없습니다", "There is no vote yet"),
 }
 _MODELS, _COLOURS = 40, ("#0a70a8", "#c23f0d", "#5b8c00", "#8c6bab")
@@ -29,13 +30,16 @@ def rating_figure(ratings: ArenaRatings, family: str | None) -> "Figure":
     """The figure of `rating_picture`, in Korean with the font `family`, in English where it is None."""
     pen, people = Pen(family, _PHRASES), ratings.people
     if not people.ratings:
+        people = ratings.with_support  # Without a vote the grey diamonds are all that there is.
+    if not people.ratings:
         return pen.message("title", "nothing")
     shown = people.ratings[:_MODELS]
     figure, axes = pen.page("title", 1.45 + 0.34 * len(shown), left=2.0, top=0.95, right=0.7, bottom=0.45)
-    facts = [pen.say("votes", f"{people.votes:,}")]
+    voted = ratings.people.votes
+    facts = [pen.say("votes", f"{voted:,}") if voted else pen.say("nobody", f"{ratings.support_votes:,}")]
     if people.common_scale:
         facts.append(pen.say("interval"))
-        if ratings.support_votes and ratings.with_support.common_scale:
+        if voted and ratings.support_votes and ratings.with_support.common_scale:
             facts.append(pen.say("support", f"{ratings.support_votes:,}"))
     else:
         facts.append(pen.say("apart", len(people.components)))
@@ -52,7 +56,7 @@ def rating_figure(ratings: ArenaRatings, family: str | None) -> "Figure":
             pen.write(axes, 0.5, row, "–", color=MUTED, ha="center", transform=beside)
             continue
         other = with_support[entry.model_id].rating
-        if ratings.support_votes and people.common_scale and other is not None:
+        if voted and ratings.support_votes and people.common_scale and other is not None:
             axes.plot([other], [row + 0.18], "D", color="#9aa0a6", markersize=4, zorder=1)
         if entry.low is not None and entry.high is not None:
             axes.plot([entry.low, entry.high], [row, row], color=INK, linewidth=1.3, zorder=2)

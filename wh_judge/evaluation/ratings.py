@@ -22,6 +22,7 @@ from wh_judge.evaluation.bradley_terry import (
     win_matrix,
 )
 from wh_judge.evaluation.profile import few_models, percentiles
+from wh_judge.text import short
 from wh_judge.votes.rows import SUPPORT_SOURCE, SYNTHETIC_SOURCE
 
 
@@ -32,7 +33,8 @@ class ModelRating(Figures):
     rating: float | None
     low: float | None
     high: float | None
-    """95 % bootstrap interval; None without a rating, where it is open, or where no resample differs from another."""
+    """95 % bootstrap interval; None without a rating, where it is open, where no resample differs from another, and for
+    a model on which nobody voted: its comparisons are never drawn, so what varies is only the others."""
     component: int
     """Place in `components`."""
     own_rating: float | None
@@ -103,7 +105,7 @@ def rate_arena(tallies: Sequence[Tally], support: Sequence[Tally], sources: Mapp
         people=people,
         with_support=with_support,
         support_votes=extra,
-        cautions=_cautions(people, sources),
+        cautions=_cautions(people, with_support, sources, extra),
     )
 
 
@@ -123,10 +125,12 @@ def rate(tallies: Sequence[Tally], fixed: Sequence[Tally] = (), sources: Mapping
             own |= {model: float(value) for model, value in zip(members, points(strengths), strict=True)}
     sample, lost = resample(tallies, fixed, place) if common else (np.empty((0, len(models))), 0)
     closed = common and len(sample) > 0 and lost <= LOST_RESAMPLES * RESAMPLES
+    voted = {model for entry in tallies for model in (entry.first, entry.second)}
     ratings = []
     for model in models:
         own_sample = sample[:, place[model]]
-        low, high = percentiles(own_sample) if closed and _differs(own_sample) else (None, None)
+        drawn = closed and model in voted and _differs(own_sample)
+        low, high = percentiles(own_sample) if drawn else (None, None)
         won, fought, halves = _record(every, model)
         ratings.append(
             ModelRating(
@@ -205,21 +209,37 @@ def _why_apart(members: Sequence[str], tallies: Sequence[Tally]) -> str:
             if ours in inside and theirs not in inside:
                 beaten |= {theirs} if won else set()
                 beaten_by |= {theirs} if lost else set()
-    who = ", ".join(members)
+    who = _named(members)
     if not beaten and not beaten_by:
         return f"{who}: never compared with the other models, so there is no distance to them"
     if not beaten_by:
-        return f"{who}: won every comparison with others ({', '.join(sorted(beaten))}); the distance has no bound"
+        return f"{who}: won every comparison with others ({_named(sorted(beaten))}); the distance has no bound"
     if not beaten:
-        return f"{who}: lost every comparison with others ({', '.join(sorted(beaten_by))}); the distance has no bound"
+        return f"{who}: lost every comparison with others ({_named(sorted(beaten_by))}); the distance has no bound"
     return (
-        f"{who}: won every comparison with {', '.join(sorted(beaten))} and lost every one with"
-        f" {', '.join(sorted(beaten_by))}; neither distance has a bound"
+        f"{who}: won every comparison with {_named(sorted(beaten))} and lost every one with"
+        f" {_named(sorted(beaten_by))}; neither distance has a bound"
     )
 
 
-def _cautions(people: Ratings, sources: Mapping[str, int]) -> list[str]:
+MODELS_TOLD = 8
+"""Models that one sentence names; of the others it gives the number."""
+
+
+def _named(models: Sequence[str]) -> str:
+    more = f" and {len(models) - MODELS_TOLD} more" if len(models) > MODELS_TOLD else ""
+    return ", ".join(map(short, models[:MODELS_TOLD])) + more
+
+
+def _cautions(people: Ratings, with_support: Ratings, sources: Mapping[str, int], support: int) -> list[str]:
     cautions = []
+    voted = {entry.model_id for entry in people.ratings}
+    if voted and (unvoted := [entry.model_id for entry in with_support.ratings if entry.model_id not in voted]):
+        cautions.append(
+            f"nobody has voted on {_named(unvoted)}: what is supported alone makes the rating, and no interval follows"
+        )
+    if support and not people.votes:
+        cautions.append(f"nobody has voted: all {support} comparisons follow from what the models support")
     if synthetic := sources.get(SYNTHETIC_SOURCE, 0):
         cautions.append(f"{synthetic} of {people.votes} votes are synthetic: a program drew them, no person gave them")
     if people.ratings and not people.common_scale:

@@ -91,6 +91,23 @@ _WHOLE: tuple[tuple[str, str], ...] = (
         r"(.+): won every comparison with (.+) and lost every one with (.+); neither distance has a bound",
         "{1}: {2}에는 모두 이기고 {3}에는 모두 져 두 거리 모두 끝이 없습니다.",
     ),
+    (
+        r"nobody has voted: all (\d+) comparisons follow from what the models support",
+        "아직 사람이 준 표가 없습니다. 견줌 {1}건은 모두 모델이 할 수 있는 일에서 나왔습니다.",
+    ),
+    (
+        r"nobody has voted on (.+): what is supported alone makes the rating, and no interval follows",
+        "{1}: 사람이 준 표가 없어 할 수 있는 일만으로 매긴 점수이고, 구간은 낼 수 없습니다.",
+    ),
+    (
+        r"one run only: give the judge's runs to see how far they lie apart",
+        "한 번만 돌렸습니다. 두 번 이상 돌린 결과가 있어야 얼마나 흔들리는지 알 수 있습니다.",
+    ),
+    (r"no reply was scored in every run", "모든 실행이 함께 점수를 준 답장이 없습니다."),
+    (
+        r"no line through (\d+) rated models, so there is no envelope; the spread of the scores still counts",
+        "점수가 있는 모델이 {1}개라 선을 그을 수 없어 포락선이 없습니다. 점수가 벌어진 폭은 그대로 봅니다.",
+    ),
     (r"rules", "규칙"),
     (r"rules, kept or not", "규칙(지켰는지만)"),
     (r"no discordant pair", "모델마다 갈린 프롬프트가 없습니다"),

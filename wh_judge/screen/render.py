@@ -17,6 +17,7 @@ from wh_judge.screen.snapshots import Snapshot
 from wh_judge.store.evaluations import VALIDATION_SUMS
 from wh_judge.store.schema import SHOWN_TEXT
 from wh_judge.store.versions import settings_of
+from wh_judge.text import short
 from wh_judge.validations import VALIDATIONS
 
 PAGES = (
@@ -58,6 +59,7 @@ ENVIRONMENT.globals |= {
     "most_choices": MOST_CHOICES,
 }
 ENVIRONMENT.filters["korean"] = korean
+ENVIRONMENT.filters["short"] = short
 ENVIRONMENT.filters |= {
     name: getattr(words, name)
     for name in ("visible", "breakable", "moment", "day", "number", "percent", "decimal", "p_value")

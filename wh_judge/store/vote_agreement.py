@@ -9,7 +9,13 @@ from wh_judge.evaluation.ratings import rate
 from wh_judge.evaluation.rejudge import judged_again
 from wh_judge.rules import RuleSettings
 from wh_judge.store.evaluations import read_scores
-from wh_judge.store.votes import read_other_judges, read_tallies, read_voted_sessions, vote_table
+from wh_judge.store.votes import (
+    read_other_judges,
+    read_tallies,
+    read_unplaced,
+    read_voted_sessions,
+    vote_table,
+)
 from wh_judge.votes.rows import RULES, RULES_KEPT
 
 
@@ -26,4 +32,5 @@ def agreement_now(connection: duckdb.DuckDBPyConnection, settings: RuleSettings)
     stored = stored.filter(pc.is_in(stored["case_id"], voted["case_id"].combine_chunks()))
     kept = judged_by(scores, RULES_KEPT, "kept")
     judged = pa.concat_tables([stored, voted, kept, read_other_judges(connection)])
-    return measure_vote_agreement(vote_table(connection), judged, rate(read_tallies(connection)))
+    ratings = rate(read_tallies(connection))
+    return measure_vote_agreement(vote_table(connection), judged, ratings, read_unplaced(connection))

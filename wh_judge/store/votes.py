@@ -7,7 +7,7 @@ import duckdb
 import pyarrow as pa
 
 from wh_judge.evaluation.bradley_terry import Tally
-from wh_judge.evaluation.people import JUDGED_SCHEMA
+from wh_judge.evaluation.people import EXAMPLES, JUDGED_SCHEMA, UnplacedScores
 from wh_judge.inbox import later_files
 from wh_judge.ingest import TABLES, Batch, InputTable, TableName, files_of, input_path, read_layers
 from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, TURN_SCHEMA, VERDICTS
@@ -17,7 +17,7 @@ from wh_judge.store.decisions import decisions_of
 from wh_judge.store.inputs import has_rows, is_known, later_named, replace_table
 from wh_judge.store.schema import arrow, names
 from wh_judge.store.versions import LEXICON_ROWS
-from wh_judge.votes.rows import SUPPORT_SCHEMA, VOTE_SCHEMA, CapabilitySupport, Vote
+from wh_judge.votes.rows import SUPPORT_SCHEMA, VOTE_SCHEMA, CapabilitySupport, Vote, votes_from
 
 PEOPLE: tuple[TableName, ...] = ("vote", "capability_support", "judge_score")
 """The inputs that these evaluations read."""
@@ -121,15 +121,14 @@ def votes_by_case(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 def journal_votes(settings: Settings) -> list[Vote]:
     """The votes in the setting's own folder as they are now, those that no run has counted yet too."""
     rows = read_layers(None, own_files(settings, TABLES["vote"]), TABLES["vote"]).rows
-    return [Vote.model_construct(**row) for row in rows.to_pylist()]
+    return votes_from(rows)
 
 
-def known_votes(settings: Settings) -> list[Vote]:
+def known_votes(settings: Settings) -> pa.Table:
     """The votes of all files as they are now, those that no run has counted yet too."""
     table = TABLES["vote"]
     later = later_named(settings.inbox, table) | own_files(settings, table)
-    rows = read_layers(input_path(settings.inputs, table, optional=True), later, table).rows
-    return [Vote.model_construct(**row) for row in rows.to_pylist()]
+    return read_layers(input_path(settings.inputs, table, optional=True), later, table).rows
 
 
 def read_support(connection: duckdb.DuckDBPyConnection) -> list[CapabilitySupport]:
@@ -147,6 +146,34 @@ def read_other_judges(connection: duckdb.DuckDBPyConnection) -> pa.Table:
             FROM judge_score JOIN chat_turn USING (turn_id) WHERE prompt_id IS NOT NULL GROUP BY ALL ORDER BY ALL""",
         JUDGED_SCHEMA,
     )
+
+
+def read_unplaced(connection: duckdb.DuckDBPyConnection) -> list[UnplacedScores]:
+    """What other judges say of turns that are not in the log or answered no prompt."""
+    rows = connection.execute(
+        f"""WITH missed AS (
+                SELECT judge, judge_score.turn_id, chat_turn.turn_id IS NULL AS unknown
+                FROM judge_score LEFT JOIN chat_turn USING (turn_id) WHERE prompt_id IS NULL),
+            turn AS (
+                SELECT DISTINCT judge, turn_id, unknown FROM missed
+                QUALIFY dense_rank() OVER (PARTITION BY judge, unknown ORDER BY length(turn_id), turn_id) <= {EXAMPLES})
+            SELECT judge, count(*) FILTER (unknown), count(*) FILTER (NOT unknown),
+                   (SELECT list(turn_id ORDER BY length(turn_id), turn_id) FROM turn
+                    WHERE turn.judge = missed.judge AND turn.unknown),
+                   (SELECT list(turn_id ORDER BY length(turn_id), turn_id) FROM turn
+                    WHERE turn.judge = missed.judge AND NOT turn.unknown)
+            FROM missed GROUP BY judge ORDER BY judge"""
+    ).fetchall()
+    return [
+        UnplacedScores(
+            judge=judge,
+            unknown=unknown,
+            unknown_turns=unknown_turns or [],
+            without_prompt=without_prompt,
+            turns_without_prompt=turns_without_prompt or [],
+        )
+        for judge, unknown, without_prompt, unknown_turns, turns_without_prompt in rows
+    ]
 
 
 def read_voted_sessions(connection: duckdb.DuckDBPyConnection) -> tuple[pa.Table, pa.Table, pa.Table]:
@@ -173,4 +200,4 @@ def vote_table(connection: duckdb.DuckDBPyConnection, source: str | None = None)
 
 def read_votes(connection: duckdb.DuckDBPyConnection, source: str | None = None) -> list[Vote]:
     """The same as rows."""
-    return [Vote.model_construct(**row) for row in vote_table(connection, source).to_pylist()]
+    return votes_from(vote_table(connection, source))

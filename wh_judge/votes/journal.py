@@ -4,16 +4,29 @@ import errno
 import fcntl
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
+
+import pyarrow as pa
 
 from wh_judge.votes.rows import Vote
 
 JOURNAL = "screen.jsonl"
+LINES = 10_000
 
 
 def document(vote: Vote) -> dict[str, object]:
     """The vote as a JSON document."""
     return vote.model_dump(mode="json")
+
+
+def lines(votes: pa.Table) -> Iterator[str]:
+    """Votes (VOTE_SCHEMA) as JSON documents, one a line, a moment in UTC."""
+    for batch in votes.to_batches(LINES):
+        for row in batch.to_pylist():
+            if row["voted_at"] is not None:
+                row["voted_at"] = row["voted_at"].isoformat()
+            yield json.dumps(row, ensure_ascii=False) + "\n"
 
 
 def append(folder: Path, vote: Vote) -> None:

@@ -19,12 +19,12 @@ SYNTHETIC_SOURCE = "synthetic"
 RULES, RULES_KEPT = "rules", "rules, kept or not"
 """The judge of this program by its scores, and by its verdicts alone, which is how verdicts from elsewhere are read."""
 
-_SPELLINGS = {"tie (bothbad)": "both_bad"}
+SPELLINGS = {"tie (bothbad)": "both_bad"}
 """LMArena's older word for both bad."""
 
 
 def _spelled(value: Any) -> Any:
-    return _SPELLINGS.get(value, value) if isinstance(value, str) else value
+    return SPELLINGS.get(value, value) if isinstance(value, str) else value
 
 
 Winner = Annotated[WinnerValue, BeforeValidator(_spelled)]
@@ -115,3 +115,8 @@ SUPPORT_SCHEMA = pa.schema(
     [*_text("case_id", "model_id"), pa.field("supported", pa.bool_(), nullable=False), ("reason", _TEXT)]
 )
 JUDGE_SCORE_SCHEMA = pa.schema([*_text("judge", "run", "turn_id"), ("verdict", _TEXT), ("score", pa.float64())])
+
+
+def votes_from(table: pa.Table) -> list[Vote]:
+    """The rows of a table in VOTE_SCHEMA; they were validated when they were read."""
+    return [Vote.model_construct(**row) for row in table.to_pylist()]

@@ -68,7 +68,7 @@ def test_ratings_are_what_the_warehouse_keeps(voted: Ran) -> None:
     ]
     metadata = voted.metadata("arena_ratings", "evaluations")
     assert (metadata["votes"], metadata["support_votes"], metadata["common_scale"]) == (5, 0, True)
-    assert "1 of 5 votes are synthetic" in metadata["cautions"]
+    assert "1 of 5 votes are synthetic: a program drew them, no person gave them" in metadata["cautions"]
     assert metadata["picture"].startswith("![ratings by votes](data:image/png;base64,")
 
 
@@ -153,3 +153,17 @@ def test_replies_that_can_be_voted_on_are_the_first_of_each_model(voted: Ran) ->
 def test_votes_that_no_run_has_counted_yet_are_known(voted: Ran) -> None:
     append(voted.house.settings.votes, vote("V-9"))
     assert [entry.vote_id for entry in journal_votes(voted.house.settings)] == ["V-5", "V-9"]
+
+
+def test_with_support_alone_there_are_ratings_and_it_says_that_nobody_voted(copy: Ran) -> None:
+    put(
+        copy.house.inputs,
+        "support",
+        [{"case_id": f"P-{n}", "model_id": m, "supported": m != n} for n in ("M-1", "M-2") for m in ("M-1", "M-2")],
+    )
+    copy.run("evaluations")
+    metadata = copy.metadata("arena_ratings", "evaluations")
+    assert (metadata["votes"], metadata["support_votes"]) == (0, 2)
+    assert "| M-1 | not defined | not defined | not defined | 1000.0 |" in metadata["ratings"]
+    assert "nobody has voted: all 2 comparisons follow from what the models support" in metadata["cautions"]
+    assert metadata["picture"].startswith("![ratings by votes](data:image/png;base64,")

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -27,11 +28,16 @@ def voted(ran: Ran, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
         for who in ("가람", "나래")
     ]
     write(house.inputs / "votes.jsonl", [entry.model_dump(mode="json") for entry in votes])
-    scores = [
+    scores: list[dict[str, Any]] = [
         {"judge": "말씨-판정", "run": run, "turn_id": turn_id, "verdict": verdict}
         for run, seventeenth in (("1", "설정대로 말함"), ("2", "말투 어긋남"))
         for turn_id, verdict in (("T-16", "말투 어긋남"), ("T-17", seventeenth))
     ]
+    # Turns that the log does not have, in both runs, and one that answered no prompt.
+    scores += [
+        {"judge": "말씨-판정", "run": run, "turn_id": f"T-90{n}", "score": 0.5} for run in "12" for n in range(7)
+    ]
+    scores.append({"judge": "말씨-판정", "turn_id": "T-2", "score": 0.5})
     write(house.inputs / "judges.jsonl", scores)
     with dg.DagsterInstance.ephemeral() as instance:
         graph = Ran(house, instance)
@@ -75,3 +81,21 @@ def test_without_votes_it_says_nothing(ran: Ran) -> None:
     metadata = ran.metadata("vote_agreement", "evaluations")
     assert metadata["votes"] == 0
     assert "alpha" not in metadata
+
+
+def test_rows_on_turns_that_are_not_known_are_told(voted: Ran) -> None:
+    with voted.house.warehouse() as connection:
+        document = evaluations.read(connection, "vote_agreement")
+    assert document is not None
+    assert document["unplaced"] == [
+        {
+            "judge": "말씨-판정",
+            "unknown": 14,
+            "unknown_turns": [f"T-90{n}" for n in range(5)],
+            "without_prompt": 1,
+            "turns_without_prompt": ["T-2"],
+        }
+    ]
+    told = voted.metadata("vote_agreement", "evaluations")["unplaced"]
+    assert "14 rows on turns that the log does not have, such as T-900, T-901" in told
+    assert "1 row on turns without a prompt" in told

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from wh_judge.store.votes import bring_in_people, read_votes
-from wh_judge.votes.formats import read_votes as read_file
-from wh_judge.votes.rows import WINNERS
+from wh_judge.votes import formats
+from wh_judge.votes.rows import WINNERS, Vote, votes_from
 from wh_judge_tests.cli.call import Result, call
 from wh_judge_tests.house import DAYS, House, settle
 from wh_judge_tests.input_files import write
@@ -16,6 +16,10 @@ from wh_judge_tests.votes import vote
 BATTLES = [
     {"model_a": "a", "model_b": "b", "winner": winner} for winner in ("model_a", "model_a", "model_b", "tie (bothbad)")
 ]
+
+
+def read_file(path: Path, form: formats.Format, source: str, items: Path | None = None) -> list[Vote]:
+    return votes_from(formats.read_votes(path, form, source, items))
 
 
 @pytest.fixture
@@ -175,3 +179,32 @@ def test_pairs_to_vote_on_come_back_as_votes(form: str, name: str, house: House,
 def test_without_a_shared_prompt_there_is_nothing_to_vote_on(house: House) -> None:
     code, _, error = call("votes", "pairs", "--format", "potato", "--out", "x.jsonl", "--data", house.data)
     assert code == 2 and "no prompt was answered by two models" in error
+
+
+def test_ratings_by_support_alone_say_that_nobody_voted(house: House) -> None:
+    support = [{"case_id": "P-1", "model_id": m, "supported": m == "a"} for m in ("a", "b")]
+    write(house.inputs / "support.jsonl", support)
+    with house.warehouse() as connection:
+        bring_in_people(connection, house.settings)
+    code, out, _ = call("votes", "ratings", "--data", house.data)
+    assert code == 0
+    assert out.startswith("Ratings by 1 comparison by support\n")
+    assert "nobody has voted: all 1 comparisons follow from what the models support" in out
+
+
+def test_another_judge_s_rows_on_unknown_turns_are_told(house: House) -> None:
+    brought_in(house)
+    write(house.inputs / "judges.jsonl", [{"judge": "[bold]J", "turn_id": "T-404", "score": 1}])
+    with house.warehouse() as connection:
+        bring_in_people(connection, house.settings)
+    out = call("votes", "agreement", "--data", house.data).out
+    assert "  [bold]J: left out 1 row on turns that the log does not have, such as T-404\n" in out
+
+
+def test_a_long_name_does_not_flood_the_terminal(house: House) -> None:
+    votes = [vote(f"V-{n}", annotator=who * 10_000, model_b="m" * 10_000) for n, who in enumerate("가나")]
+    write(house.inputs / "votes.jsonl", [entry.model_dump(mode="json") for entry in votes])
+    with house.warehouse() as connection:
+        bring_in_people(connection, house.settings)
+    for command in ("ratings", "agreement"):
+        assert len(call("votes", command, "--data", house.data).out) < 5_000

@@ -102,3 +102,14 @@ def test_the_interval_holds_the_alpha() -> None:
     assert found.low < found.alpha < found.high
     assert found.high - found.low < 0.3
     assert [pair.units for pair in found.pairs] == [120, 120, 120]
+
+
+def test_units_that_are_all_alike_give_no_interval() -> None:
+    votes = [
+        vote(f"{case}/{who}", case_id=case, annotator=who, winner=winner)
+        for case in ("P-1", "P-2", "P-3")
+        for who, winner in (("가람", "tie"), ("나래", "both_bad"))
+    ]
+    found = of(*votes)
+    assert found.alpha is not None and found.alpha < 0
+    assert (found.low, found.high) == (None, None)

@@ -11,6 +11,7 @@ from scipy.stats import permutation_test, spearmanr
 from wh_judge.evaluation.people import (
     JUDGED_SCHEMA,
     JudgeAgreement,
+    UnplacedScores,
     VoteAgreement,
     judged_by,
     measure_vote_agreement,
@@ -239,3 +240,10 @@ def test_scores_of_turns_become_scores_of_replies() -> None:
         "P-1": 0.5,
         "P-2": 1.0,
     }
+
+
+def test_a_row_that_was_left_out_is_told_in_short_whatever_it_holds() -> None:
+    left = UnplacedScores(
+        judge="j" * 10_000, unknown=1, unknown_turns=["t" * 10_000], without_prompt=0, turns_without_prompt=[]
+    )
+    assert left.told() == f"{'j' * 60}…: left out 1 row on turns that the log does not have, such as {'t' * 60}…"

@@ -37,3 +37,10 @@ def test_without_a_common_scale_it_says_so() -> None:
 
 def test_without_a_vote_it_says_so() -> None:
     assert "There is no vote yet" in texts(NOTHING)
+
+
+def test_with_support_alone_its_ratings_are_drawn() -> None:
+    arena = rate_arena([], [Tally("a", "b", 2, 1, 0, 0)], {})
+    drawn = texts(arena)
+    assert "no vote, 3 comparisons by support" in " ".join(drawn)
+    assert {"a", "b"} <= set(drawn)

@@ -272,3 +272,21 @@ def test_a_distance_that_rests_on_ties_alone_is_not_certain() -> None:
         ("a", "c"): False,
         ("b", "c"): True,
     }
+
+
+def test_a_model_on_which_nobody_voted_has_a_rating_by_support_and_no_interval() -> None:
+    votes = [Tally("a", "b", 30, 10, 2, 0)]
+    arena = rate_arena(votes, [Tally("a", "c", 3, 1, 0, 0), Tally("b", "c", 2, 1, 0, 0)], {"page": 42})
+    intervals = {entry.model_id: entry.low for entry in arena.with_support.ratings}
+    assert intervals["a"] is not None and intervals["b"] is not None
+    assert intervals["c"] is None
+    assert all(entry.rating is not None for entry in arena.with_support.ratings)
+    assert "nobody has voted on c: " in arena.cautions[0]
+
+
+def test_sentences_name_few_models_and_cut_long_names() -> None:
+    names = [f"{n:02}" + "m" * 10_000 for n in range(30)]
+    arena = rate_arena([Tally("a", name, 1, 0, 0, 0) for name in names], [], {"page": 30})
+    for part in arena.people.components:
+        assert part.why_apart is not None and len(part.why_apart) < 1_000
+    assert any("and 22 more" in (part.why_apart or "") for part in arena.people.components)

@@ -1,19 +1,25 @@
 """Blind votes and ratings on the screen."""
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+import pyarrow as pa
 import pytest
+from pydantic import BaseModel
 from starlette.testclient import TestClient
 
-from wh_judge.evaluation.ratings import rate_arena
+from wh_judge.evaluation.bradley_terry import Tally
+from wh_judge.evaluation.people import JUDGED_SCHEMA, UnplacedScores, VoteAgreement, measure_vote_agreement
+from wh_judge.evaluation.ratings import rate, rate_arena
+from wh_judge.evaluation.support import tally
 from wh_judge.screen.arena import CHOICES, NAME_LIMIT
 from wh_judge.store import evaluations
 from wh_judge.store.snapshot import publish
 from wh_judge.store.votes import journal_votes, read_answers
-from wh_judge.votes.rows import Vote
+from wh_judge.votes.rows import VOTE_SCHEMA, Vote
 from wh_judge_tests.house import House
 from wh_judge_tests.screen.site import Seen, reader, seen
+from wh_judge_tests.votes import vote as cast
 
 HERE = {"origin": "http://127.0.0.1"}
 
@@ -152,14 +158,79 @@ def test_before_the_runner_has_run_the_ratings_are_blank(client: TestClient) -> 
     assert "비어 있습니다" in seen(client.get("/ratings")).text
 
 
-def test_models_that_no_votes_connect_have_no_common_scale(house: House) -> None:
-    from wh_judge.evaluation.bradley_terry import Tally
-
-    document = rate_arena([Tally("가", "나", 3, 0, 0, 0)], [], {"screen": 3})
+def ratings(house: House, **documents: BaseModel) -> str:
+    """The page of ratings where the evaluations left these documents."""
     with house.warehouse() as connection:
-        evaluations.keep(connection, "arena_ratings", document, "run-rated")
+        for name, document in documents.items():
+            evaluations.keep(connection, name, document, "run-rated")  # type: ignore[arg-type]
         publish(connection, house.settings.published, keep=3)
     with reader(house) as client:
-        text = seen(client.get("/ratings")).text
+        return " ".join(seen(client.get("/ratings")).text.split())
+
+
+def test_models_that_no_votes_connect_have_no_common_scale(house: House) -> None:
+    text = ratings(house, arena_ratings=rate_arena([Tally("가", "나", 3, 0, 0, 0)], [], {"screen": 3}))
     assert "공통 눈금이 없습니다" in text and "run-rated" in text
     assert "–––" not in text
+
+
+def test_with_support_alone_it_says_that_nobody_voted_and_shows_what_there_is(house: House) -> None:
+    text = ratings(house, arena_ratings=rate_arena([], [Tally("가", "나", 2, 1, 0, 0)], {}))
+    assert "사람의 표는 아직 없습니다" in text and "견줌 3건만 있습니다" in text
+    assert "모델이 할 수 있는 일만으로 보면" in text and "가" in text
+    assert "비어 있습니다. 아직 표가 없습니다" not in text
+
+
+def agreed(*annotators: str, runs: str = "1", unplaced: Sequence[UnplacedScores] = ()) -> VoteAgreement:
+    """Votes of these on two cases, and a judge that was run so often."""
+    votes = [cast(f"{case}/{who}", case_id=case, annotator=who) for case in ("P-1", "P-2") for who in annotators]
+    rows = [
+        {"judge": "J", "run": run, "case_id": case, "model_id": model, "score": float(model == "M-1")}
+        for run in runs
+        for case in ("P-1", "P-2")
+        for model in ("M-1", "M-2")
+    ]
+    table = pa.Table.from_pylist([entry.model_dump() for entry in votes], VOTE_SCHEMA)
+    return measure_vote_agreement(table, pa.Table.from_pylist(rows, JUDGED_SCHEMA), rate(tally(votes)), unplaced)
+
+
+def test_each_two_annotators_stand_with_their_kappa(house: House) -> None:
+    text = ratings(house, vote_agreement=agreed("가람", "나래"))
+    assert "코언의 카파 가람 · 나래22알 수 없음" in text
+
+
+def test_of_one_run_it_is_said_that_nothing_is_known_of_its_stability(house: House) -> None:
+    text = ratings(house, vote_agreement=agreed("가람"))
+    assert "J14알 수 없음알 수 없음 한 번만 돌렸습니다" in text
+
+
+def test_of_two_runs_the_spread_is_shown(house: House) -> None:
+    text = ratings(house, vote_agreement=agreed("가람", runs="12"))
+    assert "J240.00알 수 없음" in text
+
+
+def test_the_brier_score_stands_with_its_interval(house: House) -> None:
+    document = agreed("가람")
+    brier = document.judges[0].brier
+    assert brier.low is not None and brier.high is not None
+    text = ratings(house, vote_agreement=document)
+    assert f"{brier.value:.2f} {brier.low:.2f}–{brier.high:.2f} 반반이면 0.25" in text
+
+
+def test_rows_on_unknown_turns_are_told_and_hostile_names_are_text(house: House) -> None:
+    left = UnplacedScores(
+        judge="<b>J" * 5_000,
+        unknown=3,
+        unknown_turns=["T-900", "<script>"],
+        without_prompt=2,
+        turns_without_prompt=["T-2"],
+    )
+    text = ratings(house, vote_agreement=agreed("<i>" * 4_000, "나", unplaced=[left]))
+    assert "로그에 없는 회차를 말하는 줄 3개(T-900, <script> 등)" in text
+    assert "prompt_id가 없는 회차를 말하는 줄 2개(T-2 등)" in text
+    assert "<b>J" * 100 not in text and "<i>" * 100 not in text
+
+
+def test_long_names_of_models_do_not_flood_the_page(house: House) -> None:
+    one, other = "<b>" * 3_000, "m" * 10_000
+    assert len(ratings(house, arena_ratings=rate_arena([Tally(one, other, 3, 0, 0, 0)], [], {"s" * 10_000: 3}))) < 4_000

@@ -3,10 +3,13 @@
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from wh_judge.evaluation.bradley_terry import Tally
-from wh_judge.evaluation.ratings import ArenaRatings, rate_arena
+from wh_judge.evaluation.people import JUDGED_SCHEMA
+from wh_judge.evaluation.ratings import ArenaRatings, rate, rate_arena
+from wh_judge.evaluation.stability import measure_stability
 from wh_judge.ingest import TABLES, read_file
 from wh_judge.screen.reasons import korean
 from wh_judge_tests import bad_rows
@@ -86,6 +89,8 @@ RATED = [
     rate_arena([Tally("a", "b", 1, 1, 0, 0)], [], {"synthetic": 2}),
     rate_arena([Tally("a", "b", 3, 2, 0, 0), Tally("c", "d", 2, 2, 0, 0)], [], {"x": 9}),
     rate_arena([Tally("a", "b", 3, 0, 0, 0), Tally("b", "c", 2, 0, 0, 0)], [], {"x": 5}),
+    rate_arena([], [Tally("a", "b", 2, 1, 0, 0)], {}),
+    rate_arena([Tally("a", "b", 2, 1, 0, 0)], [Tally("a", "c", 2, 1, 0, 0)], {}),
 ]
 
 
@@ -95,3 +100,13 @@ def test_what_ratings_do_not_bear_is_told_in_korean(rated: ArenaRatings) -> None
     assert rated.cautions + apart
     for sentence in rated.cautions + apart:
         assert HANGUL.search(korean(sentence)), sentence
+
+
+SCORED = [("1", "P-1", "M-1", 0.5), ("2", "P-1", "M-1", 0.5), ("2", "P-1", "M-2", 0.5), ("3", "P-2", "M-1", 0.5)]
+
+
+@pytest.mark.parametrize("rows", [SCORED[:1], SCORED[:2], SCORED[1:]])
+def test_why_stability_is_not_known_is_told_in_korean(rows: list[tuple[str, str, str, float]]) -> None:
+    judged = pa.Table.from_pylist([dict(zip(JUDGED_SCHEMA.names, ("J", *row), strict=True)) for row in rows])
+    [found] = measure_stability(judged.cast(JUDGED_SCHEMA), rate([]))
+    assert found.note is not None and HANGUL.search(korean(found.note)), found.note

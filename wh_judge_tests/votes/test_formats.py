@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from wh_judge.errors import UserError
-from wh_judge.votes.formats import FORMATS, Format, read_votes, write_pairs, write_votes
-from wh_judge.votes.rows import Vote
+from wh_judge.votes import formats
+from wh_judge.votes.formats import FORMATS, Format, write_pairs, write_votes
+from wh_judge.votes.rows import Vote, votes_from
 from wh_judge_tests.input_files import write
 from wh_judge_tests.votes import vote
 
@@ -19,6 +20,10 @@ VOTES = [
     vote("V-4", winner="both_bad", shown_left="model_a", source="studio"),
     vote("V-5", winner="model_a", shown_left=None),
 ]
+
+
+def read_votes(path: Path, form: Format, source: str, items: Path | None = None) -> list[Vote]:
+    return votes_from(formats.read_votes(path, form, source, items))
 
 
 def read(path: Path, form: Format, *documents: Any, **options: Any) -> list[Vote]:
