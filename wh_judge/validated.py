@@ -129,8 +129,9 @@ def _buckets(rows: pa.Table, judged: Judged, count: int) -> Iterator[tuple[np.nd
     sessions = pc.unique(judged.turns["session_id"].combine_chunks())
 
     def bucket_of(column: pa.ChunkedArray) -> np.ndarray:
+        # Sessions that were written one after the other go together: their rows then lie together too.
         number = pc.fill_null(pc.index_in(column.combine_chunks(), sessions), 0)
-        return np.asarray(number.to_numpy(zero_copy_only=False) % count)
+        return np.asarray(number.to_numpy(zero_copy_only=False).astype(np.int64) * count // max(1, len(sessions)))
 
     turn_bucket = bucket_of(judged.turns["session_id"])
     # A verdict goes where its turn is, whatever it says of its session.
@@ -138,8 +139,9 @@ def _buckets(rows: pa.Table, judged: Judged, count: int) -> Iterator[tuple[np.nd
     row_bucket = turn_bucket[pc.fill_null(turn, 0).to_numpy(zero_copy_only=False)]
     earlier_bucket = bucket_of(judged.earlier["session_id"])
     for number in range(count):
-        place = np.flatnonzero(row_bucket == number)
-        some = rows.take(pa.array(place))
+        within = row_bucket == number
+        # Not `take`, which copies all chunks into one before it takes a row.
+        some = rows.filter(pa.array(within))
         sources = some["recall_source_turn"].combine_chunks()
         bucket = replace(
             judged,
@@ -147,7 +149,7 @@ def _buckets(rows: pa.Table, judged: Judged, count: int) -> Iterator[tuple[np.nd
             cited=judged.cited.filter(pc.is_in(judged.cited["turn_id"], sources)),
             earlier=judged.earlier.filter(pa.array(earlier_bucket == number)),
         )
-        yield place, some, bucket
+        yield np.flatnonzero(within), some, bucket
 
 
 class Known(NamedTuple):
