@@ -55,11 +55,14 @@ def open_warehouse(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     with _first_connection(path):
         connection: duckdb.DuckDBPyConnection = resource.get_connection().__enter__()
     try:
+        connection.execute("SET TimeZone = 'Asia/Seoul'")
         try:
-            connection.execute("SET TimeZone = 'Asia/Seoul'")
             bring_up_to_date(connection, path)
         except (duckdb.CatalogException, duckdb.BinderException) as error:
-            raise UserError(f"{path}: is no warehouse of wh-judge: {_first_line(error)}") from None
+            raise UserError(
+                f"{path}: is no warehouse of wh-judge, or a damaged one ({_first_line(error)}); restore the back-up, or"
+                " move the file away"
+            ) from None
         yield connection
     except duckdb.Error as error:
         if not is_of_the_disk(error):

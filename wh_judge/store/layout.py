@@ -31,6 +31,12 @@ def bring_up_to_date(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """
     if _is_made(connection):
         return
+    theirs = _of_others(connection)
+    if theirs:
+        raise UserError(
+            f"{path}: is no warehouse of wh-judge: it has tables of its own that are called as ours are"
+            f" ({', '.join(theirs)}); name another folder with WH_JUDGE_DATA, or move the file away"
+        )
     with transaction(connection):
         known = len(MIGRATIONS) + 1
         found = _version(connection) or known
@@ -56,6 +62,18 @@ def _is_made(connection: duckdb.DuckDBPyConnection) -> bool:
         and one(connection, "FROM layout") == (_DDL_HASH,)
         and one(connection, "FROM schema_version") == (len(MIGRATIONS) + 1,)
     )
+
+
+def _of_others(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """The tables that have our names in a database that no version of wh-judge made, in order of name.
+
+    What it made holds turns with their ids from the first version on, and its number, where that stands in it, in one
+    column.
+    """
+    layout, ours = _layout(connection), {table for table, _, _ in _expected_layout()}
+    number = [(column, kind) for table, column, kind in layout if table == "schema_version"]
+    is_made = ("turn_row", "turn_id", "VARCHAR") in layout and number in ([], [("version", "INTEGER")])
+    return [] if is_made else sorted({table for table, _, _ in layout} & ours)
 
 
 def _version(connection: duckdb.DuckDBPyConnection) -> int | None:

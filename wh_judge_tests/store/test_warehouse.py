@@ -149,10 +149,40 @@ def test_a_folder_is_refused(path: Path) -> None:
         pass
 
 
-def test_a_database_of_something_else_is_refused(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("sql", "names"),
+    [
+        ("CREATE TABLE chat_turn (i INTEGER)", "chat_turn"),
+        (
+            "CREATE TABLE vote (i INTEGER); CREATE TABLE log_file (i INTEGER); CREATE TABLE x (i INTEGER)",
+            "log_file, vote",
+        ),
+        ("CREATE TABLE turn_row (i INTEGER)", "turn_row"),
+        ("CREATE TABLE schema_version AS SELECT '20260901' AS version", "schema_version"),
+        ("CREATE VIEW verdict AS SELECT 1 AS i", "verdict"),
+    ],
+)
+def test_a_database_of_something_else_is_refused(sql: str, names: str, path: Path) -> None:
     with duckdb.connect(str(path)) as connection:
-        connection.execute("CREATE TABLE chat_turn (i INTEGER)")
-    with pytest.raises(UserError, match="is no warehouse of wh-judge: "), open_warehouse(path):
+        connection.execute(sql)
+        before = connection.execute(COLUMNS).fetchall()
+    with pytest.raises(UserError) as error, open_warehouse(path):
+        pass
+    assert str(error.value) == (
+        f"{path}: is no warehouse of wh-judge: it has tables of its own that are called as ours are ({names}); name"
+        " another folder with WH_JUDGE_DATA, or move the file away"
+    )
+    with duckdb.connect(str(path)) as connection:
+        assert connection.execute(COLUMNS).fetchall() == before
+
+
+COLUMNS = "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal ORDER BY ALL"
+
+
+def test_a_database_that_lacks_what_every_version_has_is_refused(path: Path) -> None:
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE turn_row (turn_id VARCHAR)")
+    with pytest.raises(UserError, match="is no warehouse of wh-judge, or a damaged one "), open_warehouse(path):
         pass
 
 
