@@ -62,10 +62,10 @@ def replace_day(
     Verdicts that come out as they were are not written, so that the file does not grow. Where a validation fails, the
     day keeps its old rows and the failing ones are kept in `failed_row`.
     """
-    day, moment = plan.day, now()
+    day, moment = plan.day, now(connection)
     connection.execute("BEGIN")
     try:
-        keep_settings(connection, plan.settings)
+        keep_settings(connection, plan.settings, moment)
         written = _write(connection, plan, judgements, run_id, moment)
         judgements.clear()
         rows = arrow(

@@ -92,7 +92,7 @@ class Edited:
         self.versions: dict[str, Versions] = {}
         self.terms: Sequence[LexiconTerm] = ()
         self.witness, self.tick, self.clock = Witness(), 0, BEGIN
-        monkeypatch.setattr(versions, "now", lambda: self.clock)
+        monkeypatch.setattr(versions, "clock", lambda: self.clock)
         self.log("a")
         self.write_cards()
         self.lexicon(LEXICON_ROWS)

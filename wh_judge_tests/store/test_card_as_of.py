@@ -32,7 +32,7 @@ def as_of_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
         turn("T-3", turn_at=at(1, 50)),
     )
     for moment, version in ((CHANGED_AT - dt.timedelta(minutes=10), PLAIN), (CHANGED_AT, POLITE)):
-        monkeypatch.setattr(versions, "now", lambda moment=moment: moment)
+        monkeypatch.setattr(versions, "clock", lambda moment=moment: moment)
         house.cards(version)
         with house.warehouse() as connection:
             house.bring_in(connection)
@@ -81,7 +81,7 @@ def test_a_session_across_versions_is_recalled_whole(as_of_turn: House) -> None:
 def test_a_version_touches_no_turn_that_is_older(as_of_turn: House, monkeypatch: pytest.MonkeyPatch) -> None:
     with as_of_turn.warehouse() as connection:
         judged(connection, as_of_turn)
-        monkeypatch.setattr(versions, "now", lambda: CHANGED_AT + dt.timedelta(days=1))
+        monkeypatch.setattr(versions, "clock", lambda: CHANGED_AT + dt.timedelta(days=1))
         as_of_turn.cards(PLAIN)
         as_of_turn.bring_in(connection)
         assert as_of_turn.stale(connection) == []
@@ -91,7 +91,7 @@ def test_a_card_that_returns_to_an_older_version_counts_from_then_on(
     as_of_turn: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with as_of_turn.warehouse() as connection:
-        monkeypatch.setattr(versions, "now", lambda: CHANGED_AT + dt.timedelta(days=1))
+        monkeypatch.setattr(versions, "clock", lambda: CHANGED_AT + dt.timedelta(days=1))
         as_of_turn.cards(PLAIN)
         as_of_turn.log("next", turn("T-4", turn_at=at(2, 20)), turn("T-5", turn_at=at(2, 40)))
         as_of_turn.bring_in(connection)
