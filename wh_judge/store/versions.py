@@ -35,9 +35,8 @@ def now(connection: duckdb.DuckDBPyConnection) -> dt.datetime:
     """
     newest = " UNION ALL ".join(f"SELECT max({column}) AS stamp FROM {table}" for table, column in STAMPS)
     row = one(connection, f"SELECT max(stamp) FROM ({newest})")
-    if row is None or row[0] is None:
-        return clock()
-    return max(clock(), row[0].astimezone(dt.UTC) + dt.timedelta(microseconds=1))
+    last: dt.datetime | None = row[0] if row else None
+    return clock() if last is None else max(clock(), last.astimezone(dt.UTC) + dt.timedelta(microseconds=1))
 
 
 def table_version(connection: duckdb.DuckDBPyConnection, relation: str, order: str) -> str:
