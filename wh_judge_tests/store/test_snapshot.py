@@ -38,7 +38,17 @@ def test_readers_get_every_row_of_every_published_table(warehouse: Connection, f
     with duckdb.connect(str(path), read_only=True) as reader:
         assert {name for (name,) in rows(reader, "SHOW TABLES")} == {*PUBLISHED, "verdict_closed"}
         reader.execute("SET TimeZone = 'Asia/Seoul'")
+        more = f'SELECT * EXCLUDE (run_id, written_at) FROM "{path.stem}".main.verdict'
+        reader.execute(f"CREATE TEMP VIEW verdict AS {more}")
         assert tables(reader, runs=True) == tables(warehouse, runs=True)
+
+
+def test_a_verdict_in_force_names_the_run_that_wrote_it(warehouse: Connection, folder: Path) -> None:
+    path = publish(warehouse, folder, keep=5).path
+    sql = "SELECT turn_id, run_id, written_at FROM {} ORDER BY turn_id"
+    with duckdb.connect(str(path), read_only=True) as reader:
+        reader.execute("SET TimeZone = 'Asia/Seoul'")
+        assert rows(reader, sql.format("verdict")) == rows(warehouse, sql.format("verdict_row")) != []
 
 
 def test_rows_lie_in_their_order(warehouse: Connection, folder: Path) -> None:
