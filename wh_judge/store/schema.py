@@ -264,6 +264,20 @@ PUBLISHED = {
 }
 """What readers get in a snapshot, with the order of the rows."""
 
+STORED = {
+    "verdict": f"SELECT * EXCLUDE row_hash, {_EVIDENCE_SHOWN} AS evidence_shown FROM verdict_row",
+    "verdict_closed": "SELECT * EXCLUDE (row_hash, lexicon_version) FROM verdict_closed",
+}
+"""Tables of a snapshot that hold something else than the warehouse's table or view of that name. The verdicts in force
+have the run that wrote them and the time here, so that the history of all need not hold them once more."""
+
+VIEWED = {
+    "verdict_history": """SELECT * FROM verdict_closed
+        UNION ALL BY NAME SELECT * EXCLUDE evidence_shown, NULL::VARCHAR AS until_run, NULL::TIMESTAMPTZ AS until_at
+        FROM verdict""",
+}
+"""Views of a snapshot on its tables."""
+
 VERSIONED = {
     "chat_turn": ("SELECT turn_id, day, file, line, row_hash FROM turn_row WHERE is_current", "turn_id"),
     "verdict": ("SELECT turn_id, row_hash FROM verdict_row", "turn_id"),
@@ -276,7 +290,7 @@ VERSIONED = {
 """Of the tables that grow with the log, what their contents follow from, and an order: each row's hash is stored with
 it, and to hash the rows themselves takes ten times as long."""
 
-LOOKED_UP = {"chat_turn": "turn_id", "verdict": "turn_id", "verdict_history": "turn_id"}
+LOOKED_UP = {"chat_turn": "turn_id", "verdict": "turn_id", "verdict_closed": "turn_id"}
 """Columns of a snapshot by which single rows are looked up; each has an index."""
 
 SEARCHED = {"chat_turn": ("user_message", "reply_text")}
