@@ -266,7 +266,7 @@ PUBLISHED = {
 
 STORED = {
     "verdict": f"SELECT * EXCLUDE row_hash, {_EVIDENCE_SHOWN} AS evidence_shown FROM verdict_row",
-    "verdict_closed": "SELECT * EXCLUDE (row_hash, lexicon_version) FROM verdict_closed",
+    "verdict_closed": "SELECT * EXCLUDE (row_hash, lexicon_version, card_as_of) FROM verdict_closed",
 }
 """Tables of a snapshot that hold something else than the warehouse's table or view of that name. The verdicts in force
 have the run that wrote them and the time here, so that the history of all need not hold them once more."""
