@@ -11,9 +11,10 @@ from typing import Any
 
 import dagster as dg
 
-from wh_judge.inbox import later_files, ready_files
+from wh_judge.inbox import later_files, overdue_files, ready_files
 from wh_judge.ingest import KST, TABLES, files_of, input_path
 from wh_judge.partitions import DAYS
+from wh_judge.rejected import changed_since
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.review.book import book_of, read_book
 from wh_judge.review.effects import digest_for
@@ -213,17 +214,19 @@ def fingerprints(settings: Settings) -> dict[str, str]:
     beside = [*later_files(settings.inbox, TABLES["gold_label"]), *people_files(settings)]
     beside += [book] if book.exists() else []
     rules = f"{settings.rules.parts} {settings.card_as_of}"
+    # They are moved away by the run that brings in the log, those of the small tables too.
+    overdue = "".join(f" {file}" for file in overdue_files(settings.inbox))
     decided = "".join(digest_for(table.name, read_book(book)) for table in small)
     return {
         "inputs": _hash([*(file for path in paths for file in files_of(path)), *later], decided),
-        "log": _hash([*files_of(log), *ready_files(settings.inbox)], rules),
+        "log": _hash([*files_of(log), *ready_files(settings.inbox), *changed_since(settings.inbox)], rules + overdue),
         "evaluations": _hash([*(file for path in [*gold, *probes] for file in files_of(path)), *beside]),
     }
 
 
 def _hash(files: list[Path], more: str = "") -> str:
     """Small files by their content, so that a copy of the same file is no change; large ones by size and time."""
-    digest = hashlib.sha256(more.encode())
+    digest = hashlib.sha256(more.encode(errors="surrogateescape"))
     for file in files:
         try:
             stat = file.stat()

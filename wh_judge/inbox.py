@@ -1,29 +1,33 @@
-"""The inbox: files put into `data/inbox/`. One still being written is left alone, a bad one is set aside.
+"""The inbox: files put into `data/inbox/`. One still being written is left alone, one without a row waits.
 
-Log files lie in it anywhere; its folders `cards/`, `lexicon/` and `gold/` hold files of the small tables.
+Log files lie in it anywhere; its folders `cards/`, `lexicon/` and `gold/` hold files of the small tables. What becomes
+of files that wait in vain is in `wh_judge.rejected`.
 """
 
-import errno
-import filecmp
 import hashlib
+import json
 import os
+import stat
 import time
-from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from wh_judge.errors import UserError
-from wh_judge.ingest import TABLES, InputTable, Problem, files_of
+from wh_judge.ingest import TABLES, InputTable, file_name, files_of
 
 QUIET_SECONDS = 5.0
 """A file that changed within so many seconds may still be being written."""
 CLOCK_SECONDS = 3600.0
 """No machine that shares the folder has a clock that is ahead by more."""
 
-REJECTED, REASON = "rejected", ".reason.txt"
-MOST_NAMESAKES = 999
-"""Rejected files of one name that are kept apart."""
-NAME_BYTES = 255
-"""The longest name of a file."""
+REJECT_SECONDS = 600.0
+"""A file without a row is given up when it stayed as it is for so long: an export that asks a slow database, or comes
+over a slow line, opens its file minutes before it writes the first row."""
+UNFINISHED = frozenset({".part", ".partial", ".tmp", ".crdownload", ".download", ".filepart"})
+"""What names end in while browsers and other programs are still writing; they rename the file when it is complete."""
+
+REJECTED = "rejected"
+_WAITING = ".waiting.json"
+"""In the inbox, so that the sensor, which must not wait for the warehouse, can tell which files hold no row."""
 _SMALL = frozenset(table.place for table in TABLES.values() if table.name != "chat_turn")
 
 
@@ -37,25 +41,15 @@ def later_files(inbox: Path, table: InputTable) -> list[Path]:
     return _quiet_files(inbox, inbox / table.place)
 
 
-def was_rejected(inbox: Path) -> set[Path]:
-    """What the files that were set aside, and are still there, were called in the inbox; some more names besides."""
-    folder = inbox / REJECTED
-    if not folder.is_dir():
-        return set()
-    names = {file.relative_to(folder) for file in files_of(folder)}
-    names |= {Path(*name.parts[1:]) for name in names if len(name.parts) > 1 and name.parts[0].isdigit()}
-    return {inbox / name for name in names}
-
-
 def _quiet_files(inbox: Path, folder: Path) -> list[Path]:
     # A link in the inbox could lead anywhere, so a table's folder must be one itself.
     if not folder.is_dir() or (folder != inbox and folder.is_symlink()):
         return []
     now = time.time()
-    return [file for file in files_of(folder) if _is_quiet(file, now)]
+    return [file for file in files_of(folder) if file.suffix.lower() not in UNFINISHED and is_quiet(file, now)]
 
 
-def _is_quiet(file: Path, now: float) -> bool:
+def is_quiet(file: Path, now: float) -> bool:
     """Whether nobody writes the file, as far as its times tell.
 
     A copy may keep a time of change that lies ahead; then the time counts at which it came here. Where that lies far
@@ -63,60 +57,75 @@ def _is_quiet(file: Path, now: float) -> bool:
     """
     try:
         # A link that leads to no file is looked at itself, so that reading it says so.
-        stat = file.stat() if file.exists() else file.lstat()
+        found = file.stat() if file.exists() else file.lstat()
     except OSError:
         return False
-    changed = stat.st_mtime if stat.st_mtime <= now else stat.st_ctime
-    return changed <= now - QUIET_SECONDS or changed > now + CLOCK_SECONDS
+    changed = found.st_mtime if found.st_mtime <= now else found.st_ctime
+    return _lies_back(changed, now, QUIET_SECONDS)
 
 
-def reject(inbox: Path, file: Path, problems: Sequence[Problem]) -> Path:
-    """Move a file in which nothing can be read to `rejected/`, with its reasons beside it; returns where it is now.
+def _lies_back(changed: float, now: float, seconds: float) -> bool:
+    return changed <= now - seconds or changed > now + CLOCK_SECONDS
 
-    Another file of its name that was set aside before stays: this one goes into a folder `2`, `3` … there.
 
-    Raises:
-        UserError: it cannot be moved there.
-    """
-    relative = file.relative_to(inbox)
-    reasons = "".join(f"{problem}\n" for problem in problems) or f"{file.name}: holds no row\n"
-    folders = (inbox / REJECTED / str(number or "") for number in (0, *range(2, MOST_NAMESAKES + 1)))
+class Seen(NamedTuple):
+    """A file as it was at some moment."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+    sha256: str
+
+
+def see(file: Path) -> Seen | None:
+    """A file as it is now; None where it cannot be read, or is being written meanwhile."""
     try:
-        place = next((folder / relative for folder in folders if _is_free(folder / relative, file)), None)
-        if place is None:
-            raise OSError(errno.EEXIST, os.strerror(errno.EEXIST))
-        place.parent.mkdir(parents=True, exist_ok=True)
-        reason_of(place).write_text(reasons, encoding="utf-8", errors="backslashreplace")
-        file.replace(place)
-    except OSError as error:
-        place = inbox / REJECTED / relative
-        raise UserError(
-            f"{file}: holds no row, and cannot be moved to {place}: {error.strerror}; move it away"
-        ) from None
-    return place
+        before = file.stat()
+        if not stat.S_ISREG(before.st_mode):
+            return None
+        with file.open("rb") as content:
+            sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+        after = file.stat()
+    except OSError:
+        return None
+    found = Seen(before.st_size, before.st_mtime_ns, before.st_ino, sha256)
+    return found if found[:3] == (after.st_size, after.st_mtime_ns, after.st_ino) else None
 
 
-def reason_of(place: Path) -> Path:
-    """Where the reasons for a rejected file stand; a name that would be too long with them is cut."""
-    name = place.name
-    if len(os.fsencode(name)) > NAME_BYTES - len(REASON):
-        digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:8]
-        while len(os.fsencode(name)) > NAME_BYTES - len(REASON) - len(digest) - 1:
-            name = name[:-1]
-        name += f"-{digest}"
-    return place.with_name(name + REASON)
+def waiting(inbox: Path) -> dict[str, str]:
+    """The files in which no row could be read, by the names that problems call them, with the hash of what was read."""
+    try:
+        return dict(json.loads((inbox / _WAITING).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return {}
 
 
-def _is_free(place: Path, file: Path) -> bool:
-    """Whether a file can be set aside there with its reasons, and takes the place of nothing but its own copy."""
-    above = next(folder for folder in place.parents if os.path.lexists(folder))
-    if not above.is_dir():
-        # Where even the first folder is none, a person has to look; that is said when it is tried.
-        return above.name == REJECTED
-    # What was set aside earlier may be called as the reasons would be; it then has reasons itself.
-    reason = reason_of(place)
-    if reason.is_dir() or os.path.lexists(reason_of(reason)):
+def note_waiting(inbox: Path, files: dict[str, str]) -> None:
+    """Write down which files wait; a reader sees the old list or the new one."""
+    if files == waiting(inbox):
+        return
+    partial = inbox / f"{_WAITING}.{os.getpid()}"
+    partial.write_text(json.dumps(files), encoding="utf-8")
+    partial.replace(inbox / _WAITING)
+
+
+def overdue_files(inbox: Path) -> list[Path]:
+    """The files that wait and have stayed as they are for `REJECT_SECONDS`, as far as their times tell.
+
+    The time of the last change of anything counts, too, such as that at which a file was put there.
+    """
+    noted, now = waiting(inbox), time.time()
+    if not noted:
+        return []
+    tables = [TABLES[name] for name in TABLES if name != "chat_turn"]
+    files = [*ready_files(inbox), *(file for table in tables for file in later_files(inbox, table))]
+    return [file for file in files if file_name(inbox, file) in noted and _has_rested(file, now)]
+
+
+def _has_rested(file: Path, now: float) -> bool:
+    try:
+        found = file.stat()
+    except OSError:
         return False
-    if not os.path.lexists(place):
-        return True
-    return place.is_file() and file.is_file() and filecmp.cmp(place, file, shallow=False)
+    times = [found.st_ctime, *([found.st_mtime] if found.st_mtime <= now else [])]
+    return all(_lies_back(changed, now, REJECT_SECONDS) for changed in times)

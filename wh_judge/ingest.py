@@ -130,11 +130,14 @@ class Batch:
     """Rows in which some text was not in NFC."""
 
 
+_NO_INPUT = frozenset({"README", "README.md", "README.txt", "_SUCCESS"})
+
+
 def files_of(path: Path) -> list[Path]:
     """The files of an input, in the order in which they are read: the file, or all in the folder by relative name.
 
-    What begins with a dot or with README is none, and neither is `_SUCCESS`, which Spark leaves in a folder. A link
-    that leads to no file is one, so that reading it says so.
+    What begins with a dot or is called README is none, and neither is `_SUCCESS`, which Spark leaves in a folder. A
+    link that leads to no file is one, and so is a pipe or a socket, so that reading it says so.
 
     Raises:
         UserError: a folder in it cannot be listed.
@@ -144,9 +147,9 @@ def files_of(path: Path) -> list[Path]:
     found = []
     for folder, folders, names in os.walk(path, onerror=_cannot_list):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        names = [name for name in names if name != "_SUCCESS"]
-        entries = [Path(folder, name) for name in [*names, *folders] if not name.startswith((".", "README"))]
-        found += [entry for entry in entries if entry.is_symlink() or entry.is_file()]
+        names = [name for name in [*names, *folders] if not name.startswith(".") and name not in _NO_INPUT]
+        entries = [Path(folder, name) for name in names]
+        found += [entry for entry in entries if entry.is_symlink() or not entry.is_dir()]
     return sorted(found, key=lambda file: file.relative_to(path).as_posix())
 
 

@@ -4,6 +4,7 @@ A dictionary page or a run of equal values says in a few bytes what takes gigaby
 time follows from what the file's metadata and its dictionaries say of a row, before the rows are unpacked.
 """
 
+import errno
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -51,6 +52,8 @@ def bounded_batches(path: Path, rows: int, columns: Sequence[str] | None = None)
         TooLargeError: a row weighs more, or the metadata say that no true file is like that.
         pyarrow.ArrowException, OSError, UnicodeDecodeError: the file cannot be read, or not to its end.
     """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "is no regular file")  # To open a pipe is to wait for its writer.
     with pq.ParquetFile(path) as file:
         count, size = file.metadata.num_rows, path.stat().st_size
         if count > max(_MANY_ROWS, ROWS_PER_BYTE * size):

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import dagster as dg
-import duckdb
 
 from wh_judge.definitions import build_definitions
 from wh_judge.errors import UserError
@@ -205,12 +204,3 @@ def _reason(outcome: dg.ExecuteInProcessResult) -> str:
         if error is not None:
             return f"{event.step_key}: {error.message.strip()}".replace("\n", " ")
     return "the run failed before its first step"
-
-
-def unread_inputs(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[str]:
-    """The small inputs whose files are not those that were brought in last."""
-    return [
-        table.place
-        for table in TABLES.values()
-        if table.name != "chat_turn" and not is_read(connection, settings, table)
-    ]

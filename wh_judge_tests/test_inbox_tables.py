@@ -115,14 +115,37 @@ def test_a_bad_row_is_told_with_its_file_and_the_others_count(house: House) -> N
         assert rows(connection, "SELECT count(*) FROM character_card") == [(4,)]
 
 
-def test_a_file_without_a_row_is_set_aside_with_its_reason(house: House) -> None:
-    path = put(house, "cards/1.json", "no JSON")
+@pytest.mark.parametrize("content", ["", "no JSON"], ids=["empty", "no JSON"])
+def test_a_file_without_a_row_waits_and_is_set_aside_with_its_reason(
+    content: str, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = put(house, "cards/1.json", content)
     with house.warehouse() as connection:
         bring_in(house, connection)
+        house.bring_in_log(connection)
+        assert path.exists()
+        assert [problem.file for problem in read_problems(connection, CARDS)] == ["inbox/cards/1.json"]
+        monkeypatch.setattr("wh_judge.inbox.REJECT_SECONDS", 0.0)
+        assert house.bring_in_log(connection) == ["inbox/cards/1.json"]
         assert rows(connection, "SELECT count(*) FROM character_card") == [(3,)]
     aside = house.settings.inbox / "rejected" / "cards" / "1.json"
-    assert not path.exists() and aside.read_text() == "no JSON"
+    assert not path.exists() and aside.read_text() == content
     assert "inbox/cards/1.json" in aside.with_name("1.json.reason.txt").read_text()
+
+
+def test_a_file_that_was_completed_while_it_waited_counts(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(house, "cards/1.json", "")
+    with house.warehouse() as connection:
+        bring_in(house, connection)
+        path = put(house, "cards/1.json", cards(FOURTH))
+        monkeypatch.setattr("wh_judge.inbox.REJECT_SECONDS", 0.0)
+        house.bring_in_log(connection)
+        assert path.exists()
+        bring_in(house, connection)
+        house.bring_in_log(connection)
+        assert rows(connection, "SELECT count(*) FROM character_card") == [(4,)]
+        assert read_problems(connection, CARDS) == []
+    assert path.exists()
 
 
 def test_a_file_that_is_still_being_written_is_left_alone(house: House) -> None:

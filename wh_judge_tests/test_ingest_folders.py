@@ -7,6 +7,7 @@ import pytest
 
 from wh_judge.errors import UserError
 from wh_judge.ingest import TABLES, file_name, files_of, input_path
+from wh_judge.parts import Part, reading_parts
 from wh_judge_tests.input_files import keys, places, read, rows, write
 
 
@@ -23,12 +24,34 @@ def test_the_files_of_a_folder_come_by_name_at_any_depth(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "name", [".hidden.jsonl", ".DS_Store", "README", "README.md", "README.ko.txt", ".git/x.jsonl", "a/.cache/b/x.csv"]
+    "name",
+    [".hidden.jsonl", ".DS_Store", "README", "README.md", "README.txt", "_SUCCESS", ".git/x.jsonl", "a/.cache/b/x.csv"],
 )
 def test_hidden_files_and_readmes_are_no_input(name: str, tmp_path: Path) -> None:
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / name).touch()
     assert files_of(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["README.jsonl", "README-2026.csv", "README.ko.md", "readme.txt"])
+def test_what_is_only_called_almost_so_is_an_input(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).touch()
+    assert files_of(tmp_path) == [tmp_path / name]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet", "a.csv", "a.json", "a"])
+def test_a_pipe_is_told_and_not_waited_for(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / name)
+    batch = read(tmp_path)
+    assert batch.rows.num_rows == 0
+    [problem] = batch.problems
+    assert problem.reason == "is no regular file" or problem.reason.startswith("is none of ")
+    assert [len(part.problems) for part in _parts(tmp_path)] == [1]
+
+
+def _parts(path: Path) -> list[Part]:
+    with reading_parts(path) as log:
+        return list(log.parts)
 
 
 def test_a_hidden_file_that_is_named_is_read(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import click
 
 from wh_judge.cli.progress import bar
 from wh_judge.cli.run import show
+from wh_judge.cli.wait import wait
 from wh_judge.errors import UserError
 from wh_judge.settings import load_settings
 
@@ -19,6 +20,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 @click.option("--only-stale", is_flag=True, help="Leave out the days that are fresh.")
 @click.option("--inputs", type=click.Path(), help="Folder of cards, lexicon, turns and gold [WH_JUDGE_INPUTS].")
 @click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
+@wait
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
 def command(
     first: dt.datetime, last: dt.datetime, only_stale: bool, inputs: str | None, data: str | None, as_json: bool

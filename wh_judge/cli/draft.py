@@ -7,6 +7,7 @@ import sys
 import click
 
 from wh_judge.cli.progress import bar
+from wh_judge.cli.wait import wait
 from wh_judge.settings import load_settings
 
 _DAY = click.DateTime(["%Y-%m-%d"])
@@ -17,6 +18,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 @click.argument("last", metavar="TO", type=_DAY)
 @click.option("--inputs", type=click.Path(), help="Folder of cards, lexicon, turns and gold [WH_JUDGE_INPUTS].")
 @click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
+@wait
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(first: dt.datetime, last: dt.datetime, inputs: str | None, data: str | None, as_json: bool) -> None:
     """Let a language model write sentences for verdicts.

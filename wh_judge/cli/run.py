@@ -7,12 +7,14 @@ import click
 from rich.console import Console
 
 from wh_judge.cli.progress import bar
+from wh_judge.cli.wait import wait
 from wh_judge.settings import Settings, load_settings
 
 
 @click.command(name="run")
 @click.option("--inputs", type=click.Path(), help="Folder of cards, lexicon, turns and gold [WH_JUDGE_INPUTS].")
 @click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
+@wait
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
 def command(inputs: str | None, data: str | None, as_json: bool) -> None:
     """Materialise what is missing or stale and show the result.

@@ -6,6 +6,7 @@ import sys
 import click
 
 from wh_judge.settings import load_settings
+from wh_judge.text import one_line
 
 
 @click.command(name="stale")
@@ -15,15 +16,16 @@ from wh_judge.settings import load_settings
 def command(inputs: str | None, data: str | None, as_json: bool) -> None:
     """List the days that no longer follow from their inputs, and because of what.
 
-    What stands in the warehouse is compared; inputs that changed since they were read are named, not read.
+    What stands in the warehouse is compared; inputs that changed since they were read, log files and files in the
+    inbox too, are named, not read.
 
     \b
     Example:
       wh-judge stale
     """
-    from wh_judge.run import unread_inputs
     from wh_judge.store import open_warehouse
     from wh_judge.store.stale import find_stale
+    from wh_judge.store.unread import unread_inputs
 
     settings = load_settings(inputs=inputs, data=data)
     with open_warehouse(settings.warehouse) as connection:
@@ -37,7 +39,7 @@ def command(inputs: str | None, data: str | None, as_json: bool) -> None:
             failed = "  (a validation failed on just these inputs)" if entry.failed else ""
             click.echo(f"{entry.day}  {'; '.join(entry.causes)}{failed}")
         for name in unread:
-            click.echo(f"{name} changed since it was read; wh-judge run reads it", err=True)
+            click.echo(f"{one_line(name)} is new or changed since it was read; wh-judge run reads it", err=True)
         if not stale and not unread:
             click.echo("nothing is stale", err=True)
     sys.exit(int(bool(stale or unread)))

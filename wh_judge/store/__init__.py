@@ -6,6 +6,7 @@ a day, `snapshot.py` publishes. Each takes an open connection; `open_warehouse` 
 
 import errno
 import logging
+import math
 import os
 import time
 from collections.abc import Iterator
@@ -19,13 +20,24 @@ from wh_judge.errors import UserError
 from wh_judge.store.layout import CONFIG, bring_up_to_date
 from wh_judge.store.transactions import roll_back, transaction
 
-__all__ = ["is_of_the_disk", "open_warehouse", "roll_back", "transaction"]
+__all__ = ["is_of_the_disk", "open_warehouse", "roll_back", "transaction", "waiting_on"]
 
 WAIT_SECONDS = 60.0
-"""How long a process waits for another one that has the warehouse open."""
+"""How long a process waits for another one that has the warehouse open, or is at work with it."""
 _SILENT_SECONDS, _PAUSE_SECONDS = 2.0, 0.1
 
 _log = logging.getLogger(__name__)
+
+
+@contextmanager
+def waiting_on() -> Iterator[None]:
+    """Until the end of the block, this process waits for others as long as they take."""
+    global WAIT_SECONDS
+    before, WAIT_SECONDS = WAIT_SECONDS, math.inf
+    try:
+        yield
+    finally:
+        WAIT_SECONDS = before
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import errno
 import hashlib
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +13,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wh_judge.inbox import later_files, ready_files, reject, was_rejected
+from wh_judge.inbox import REJECTED, later_files, note_waiting, overdue_files, ready_files, see, waiting
 from wh_judge.ingest import (
     KST,
     TABLES,
@@ -26,6 +26,7 @@ from wh_judge.ingest import (
     read_file,
     read_layers,
 )
+from wh_judge.rejected import changed_since, put_back, reject, was_rejected
 from wh_judge.review.decisions import Decision
 from wh_judge.review.effects import TABLE_EFFECTS, digest_for
 from wh_judge.settings import Settings
@@ -40,25 +41,57 @@ _PROBLEM_SCHEMA = pa.schema([(name, pa.int64() if name == "line" else pa.string(
 def bring_in(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[str]:
     """Bring in the decisions, then the log files that are new or changed: those among the inputs, those in the inbox.
 
-    A file in the inbox of which no row can be read is moved to its folder `rejected`.
+    A file in the inbox of which no row can be read waits there; where it stays as it is, it is moved to the folder
+    `rejected`. One that changed after it was moved is put back first.
 
     Returns:
-        Names of the files that were brought in or rejected.
+        Names of the files that were read or moved.
     """
     keep_decisions(connection, decisions_of(settings))
-    log = input_path(settings.inputs, TABLES["chat_turn"])
+    log, inbox = input_path(settings.inputs, TABLES["chat_turn"]), settings.inbox
     done = ingest_log(connection, log)
-    settings.inbox.mkdir(parents=True, exist_ok=True)
-    for file in ready_files(settings.inbox):
-        name = file_name(settings.inbox, file)
-        found = ingest_files(connection, settings.inbox, [file], empty_is_bad=True)
+    inbox.mkdir(parents=True, exist_ok=True)
+    stuck = [file for file in changed_since(inbox) if put_back(inbox, file) is None]
+    noted = waiting(inbox)
+    for file in ready_files(inbox):
+        found = ingest_files(connection, inbox, [file], empty_is_bad=True)
         done += found
-        # By what was read, not by what stands there now: the file may be being written again.
-        if found.get(name) == 0:
-            connection.execute("DELETE FROM log_file WHERE name = ?", [name])
-            reject(settings.inbox, file, read_problems(connection, TABLES["chat_turn"], name))
-    _forget_gone(connection, log, settings.inbox)
+        for name, rows in found.items():
+            noted.pop(name, None)
+            # By what was read, not by what stands there now: the file may be being written again.
+            known = one(connection, "SELECT sha256 FROM log_file WHERE name = ?", [name])
+            if not rows and known and known[0]:
+                noted[name] = known[0]
+    note_waiting(inbox, noted)
+    done += [name for name in _give_up(connection, inbox) if name not in done]
+    _forget_gone(connection, log, inbox)
+    _tell_stuck(connection, inbox, stuck)
     return done
+
+
+def _give_up(connection: duckdb.DuckDBPyConnection, inbox: Path) -> list[str]:
+    """Move the files to `rejected` that hold no row and have waited in vain; their names."""
+    noted, moved = waiting(inbox), []
+    for file in overdue_files(inbox):
+        name, seen = file_name(inbox, file), see(file)
+        if seen is None or seen.sha256 != noted[name]:
+            continue  # It is another one by now, and will be read.
+        if reject(inbox, file, seen, read_problems(connection, file=name)):
+            connection.execute("DELETE FROM log_file WHERE name = ?", [name])
+            moved.append(name)
+    there = {file_name(inbox, file) for file in files_of(inbox)} if noted else set()
+    note_waiting(inbox, {name: sha256 for name, sha256 in noted.items() if name in there})
+    return moved
+
+
+def _tell_stuck(connection: duckdb.DuckDBPyConnection, inbox: Path, files: Sequence[Path]) -> None:
+    """Keep which files changed after they were set aside and cannot be put back."""
+    reason = "changed after it was set aside, and another file has its place; move it into the inbox by another name"
+    with transaction(connection):
+        connection.execute("DELETE FROM problem WHERE starts_with(file, ?)", [f"{file_name(inbox, inbox / REJECTED)}/"])
+        _keep_problems(
+            connection, [Problem("chat_turn", file_name(inbox, file), None, "noted", reason, None) for file in files]
+        )
 
 
 _ROWS_OF_FILE = "SELECT count(*) FROM turn_row WHERE file = ?"
@@ -108,9 +141,20 @@ def ingest_files(
             with transaction(connection):
                 done[name] = _replace_file(connection, file, name, facts, empty_is_bad=empty_is_bad)
         except _NothingReadError:
-            _keep_unreadable(connection, file, name, facts)
+            _keep_unreadable(connection, file, name, facts, empty_is_bad=empty_is_bad)
             done[name] = 0
+        if _has_changed(file, facts):
+            # What was read is not what was hashed: it is read again, whatever it holds then.
+            connection.execute("UPDATE log_file SET sha256 = NULL, size = NULL, mtime_ns = NULL WHERE name = ?", [name])
     return done
+
+
+def _has_changed(file: Path, facts: Sequence[str | int]) -> bool:
+    try:
+        stat = file.stat()
+    except OSError:
+        return True
+    return [stat.st_size, stat.st_mtime_ns] != facts[1:]
 
 
 def _forget_gone(connection: duckdb.DuckDBPyConnection, log: Path, inbox: Path) -> None:
@@ -142,7 +186,12 @@ class _NothingReadError(Exception):
 
 
 def _keep_unreadable(
-    connection: duckdb.DuckDBPyConnection, file: Path, name: str, facts: Sequence[str | int | None]
+    connection: duckdb.DuckDBPyConnection,
+    file: Path,
+    name: str,
+    facts: Sequence[str | int | None],
+    *,
+    empty_is_bad: bool = False,
 ) -> None:
     """Keep why nothing of a file can be read; the turns that it brought before stay.
 
@@ -152,14 +201,18 @@ def _keep_unreadable(
     with transaction(connection):
         connection.execute("UPDATE log_file SET sha256 = ?, size = ?, mtime_ns = ? WHERE name = ?", [*facts, name])
         _forget_problems(connection, table, name)
-        for batch in read_file(file, table, name):
-            _keep_problems(connection, batch.problems)
+        problems = [problem for batch in read_file(file, table, name) for problem in batch.problems]
+        _keep_problems(connection, problems or ([_no_row(table, name)] if empty_is_bad else []))
+
+
+def _no_row(table: InputTable, name: str) -> Problem:
+    return Problem(table.name, name, None, "noted", "holds no row", None)
 
 
 def _replace_file(
     connection: duckdb.DuckDBPyConnection, file: Path, name: str, facts: list[str | int], *, empty_is_bad: bool
 ) -> int:
-    had_rows, read, is_bad = number(connection, _ROWS_OF_FILE, [name]) > 0, 0, empty_is_bad
+    had_rows, read, problems = number(connection, _ROWS_OF_FILE, [name]) > 0, 0, 0
     arrival, table, normalised = number(connection, "SELECT nextval('arrival')"), TABLES["chat_turn"], 0
     connection.execute("CREATE OR REPLACE TEMP TABLE touched AS SELECT turn_id FROM turn_row WHERE file = ?", [name])
     connection.execute("CREATE OR REPLACE TEMP TABLE old_turn AS SELECT * FROM turn_row WHERE file = ?", [name])
@@ -179,9 +232,11 @@ def _replace_file(
         connection.unregister("batch")
         _keep_problems(connection, batch.problems)
         normalised += batch.normalised
-        read, is_bad = read + batch.rows.num_rows, is_bad or bool(batch.problems)
-    if had_rows and is_bad and not read:
+        read, problems = read + batch.rows.num_rows, problems + len(batch.problems)
+    if had_rows and (empty_is_bad or problems) and not read:
         raise _NothingReadError
+    if empty_is_bad and not read and not problems:
+        _keep_problems(connection, [_no_row(table, name)])
     # A turn may stand in several files: of those rows, the one that arrived last counts.
     connection.execute(
         """UPDATE turn_row SET is_current = (turn_row.arrival = newest.arrival)
@@ -271,6 +326,20 @@ def has_rows(connection: duckdb.DuckDBPyConnection, table: InputTable) -> bool:
     return number(connection, f"SELECT count(*) FROM (SELECT 1 FROM {table.name} LIMIT 1)") > 0
 
 
+def _note_empty(inbox: Path, files: Mapping[str, Path], table: InputTable, told: Collection[str]) -> list[Problem]:
+    """Note the files of a small table in which no row can be read; a problem for each of which nothing was told."""
+    noted, empty = {name: sha256 for name, sha256 in waiting(inbox).items() if name not in files}, []
+    for name, file in files.items():
+        seen = see(file)
+        if any(part.rows.num_rows for part in read_file(file, table, name)):
+            continue
+        empty.append(name)
+        if seen and seen == see(file):
+            noted[name] = seen.sha256
+    note_waiting(inbox, noted)
+    return [_no_row(table, name) for name in empty if name not in told]
+
+
 def replace_table(
     connection: duckdb.DuckDBPyConnection,
     table: InputTable,
@@ -281,7 +350,7 @@ def replace_table(
 ) -> Batch:
     """Bring in a small table whole, with what was decided on it, in one transaction.
 
-    A file of them in the inbox of which no row can be read is moved to its folder `rejected`.
+    A file of them in the inbox of which no row can be read is noted, so that `bring_in` moves it when it stays so.
     `more` are files that count over all others, by the names that problems call them.
     """
     # Taken before the files are read: a file that is swapped in between is then read once more, not never.
@@ -289,9 +358,8 @@ def replace_table(
     later = dropped | dict(more)
     signed = signature(path, later, digest_for(table.name, decisions))
     batch = read_layers(path, later, table)
-    for name, file in dropped.items():
-        if inbox and not any(part.rows.num_rows for part in read_file(file, table, name)):
-            reject(inbox, file, [problem for problem in batch.problems if problem.file == name])
+    if inbox and inbox.is_dir():
+        batch.problems.extend(_note_empty(inbox, dropped, table, {problem.file for problem in batch.problems}))
     of_files = batch.rows.to_pylist() if decisions else []
     if decisions:
         rows = TABLE_EFFECTS[table.name](of_files, decisions)

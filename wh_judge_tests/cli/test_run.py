@@ -3,8 +3,11 @@
 import json
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -205,6 +208,44 @@ def test_a_run_that_waited_long_enough_names_who_holds_the_warehouse(
     assert error == (
         f"wh-judge: {path}: another process has the warehouse open (PID {process.pid}); wait for it to end\n"
     )
+
+
+@contextmanager
+def at_work(home: Home) -> Iterator[subprocess.Popen[str]]:
+    """Another process of the command line; it ends with the block."""
+    command = [sys.executable, "-c", _AT_WORK, str(home.folder / "wh-judge.lock")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "held\n"
+            yield process
+        finally:
+            process.kill()
+
+
+_AT_WORK = """
+import pathlib, sys, time
+from wh_judge.locks import alone
+with alone(pathlib.Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(120)
+"""
+
+
+def test_with_wait_a_run_waits_for_another_one_until_it_ends(
+    home: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(store, "WAIT_SECONDS", 0.3)
+    monkeypatch.setattr("wh_judge.locks.SILENT_SECONDS", 0.1)
+    with at_work(home) as process:
+        code, _, error = call("run", *home.flags)
+        assert (code, error.endswith(f"(PID {process.pid}); wait for it to end\n")) == (2, True)
+        threading.Timer(1.5, process.kill).start()
+        code, _, error = call("run", "--wait", *home.flags)
+        assert process.wait() != 0
+    assert (code, error) == (1, "\nnothing to do: all is fresh\n")
+    assert any(f"waiting for another wh-judge that is at work (PID {process.pid})" in text for text in caplog.messages)
+    assert store.WAIT_SECONDS == 0.3, "what was asked for one call counts for no other"
 
 
 @pytest.fixture

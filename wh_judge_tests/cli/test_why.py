@@ -1,6 +1,9 @@
 """`wh-judge why`, `changes` and `stale`: what they say of a warehouse in which verdicts changed."""
 
 import json
+import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -175,7 +178,45 @@ def test_stale_days_are_named_with_their_causes(edited: House) -> None:
         f"{DAY_1}  turns were added, corrected or taken away",
         f"{DAY_3}  a card changed: C-3",
     ]
-    assert error.splitlines() == ["lexicon changed since it was read; wh-judge run reads it"]
+    assert error.splitlines() == ["lexicon is new or changed since it was read; wh-judge run reads it"]
+
+
+def later(house: House) -> None:
+    """A log file that was edited, and whose size stays."""
+    path = house.turns / f"{DAY_1}.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"T-1", b"T-0", 1))
+
+
+def dropped(house: House, seconds: float = 60) -> None:
+    """A file in the inbox that changed so many seconds ago."""
+    path = house.settings.inbox / "a\x1b[31m.jsonl"
+    path.parent.mkdir(exist_ok=True)
+    house.log("new", turn("T-91", turn_at=at(1))).rename(path)
+    os.utime(path, (time.time() - seconds,) * 2)
+
+
+@pytest.mark.parametrize(
+    ("edit", "names"),
+    [
+        (later, [f"turns/{DAY_1}.jsonl"]),
+        (lambda house: os.utime(house.turns / f"{DAY_1}.jsonl", (0, 0)), [f"turns/{DAY_1}.jsonl"]),
+        (lambda house: house.log("new", turn("T-91", turn_at=at(1))), ["turns/new.jsonl"]),
+        (dropped, ["inbox/a\x1b[31m.jsonl"]),
+        (lambda house: dropped(house, 0), []),
+        (lambda house: (house.turns / "new.jsonl").symlink_to("nowhere"), []),
+        (lambda house: (house.turns / f"{DAY_1}.jsonl").unlink(), []),
+    ],
+    ids=["changed", "touched", "new", "in the inbox", "being written", "no file", "gone"],
+)
+def test_log_files_that_were_not_read_as_they_are_are_named(
+    edit: Callable[[House], object], names: list[str], edited: House
+) -> None:
+    edited.lexicon(*LEXICON)
+    edit(edited)
+    assert json.loads(stale(edited, "--json").out)["inputs_not_read"] == names
+    said = stale(edited).err
+    assert said.count(" is new or changed since it was read; wh-judge run reads it\n") == len(names)
+    assert "\x1b" not in said
 
 
 def test_stale_days_are_named_for_machines(edited: House) -> None:

@@ -102,7 +102,10 @@ def test_cards_are_followed_until_they_count(uploader: TestClient, house: House)
     assert "T-5" in seen(uploader.get("/turn", params={"id": "T-5"})).text
 
 
-def test_a_file_that_the_inbox_set_aside_says_why(uploader: TestClient, house: House) -> None:
+def test_a_file_that_the_inbox_set_aside_says_why(
+    uploader: TestClient, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wh_judge.inbox.REJECT_SECONDS", 0.0)
     place = sent(uploader)
     report = find(house.settings, place.rpartition("/")[2])
     assert report and report.sent_as
