@@ -120,8 +120,10 @@ class DraftsAreOn(dg.AutomationCondition[dg.AssetKey]):
 
 
 STALE_DAYS = (StaleDays() & ~dg.AutomationCondition.in_progress()).with_label("stale day")
+# An update counts until something was done about it: a tick that sees it while other days are still at work must not be
+# the only one that ever sees it. That this asset was made since does not count, as that run may have begun before.
 DEPS_UPDATED = (
-    dg.AutomationCondition.any_deps_updated()
+    dg.AutomationCondition.any_deps_updated().since(dg.AutomationCondition.newly_requested())
     & ~dg.AutomationCondition.any_deps_in_progress()
     & ~dg.AutomationCondition.in_progress()
 ).with_label("its inputs were updated")

@@ -1,8 +1,8 @@
 """Why a verdict changed: the turn is judged again with what differs put back, until the old verdict is there again.
 
-Pure, in plain Python, with the references of the rules. First whole inputs are put back (the turn, its card, the
-lexicon, the endings, the names in earlier turns), one at a time, then the smallest set; then, inside those that did it,
-single cells. What no input explains is the code's doing, since the old code is not there to be run.
+Pure, in plain Python, with the references of the rules. First whole inputs are put back (the setting `card_as_of`, the
+turn, its card, the lexicon, the endings, the names in earlier turns), one at a time, then the smallest set; then single
+cells of those that did it. What no input explains is the code's doing, since the old code is not there to be run.
 """
 
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ def explain(
         old: the decided fields then; None where it had no verdict.
         lexicons: the whole lexicon before and after: a text that is put back meets rows that its other version missed.
         code: the code version before and after, where they differ.
-        card_by_time: whether a turn is judged by its card as it stood at the turn's time.
+        card_by_time: whether a turn was or is judged by its card as it stood at the turn's time.
     """
     if after.turn is None:
         # Whatever else differs: without the turn there can be no verdict.
@@ -88,9 +88,12 @@ def explain(
     # The old turn meets what is put back beside it, so cells that matter to it alone count as well.
     back = any(edit.input == "chat_turn" for edit in found)
     seen = [turn for turn in (after.turn, before.turn if back else None) if turn]
-    cells = [cell for edit in found for cell in cell_edits(edit, difference, seen)]
+    # The setting has no cells of its own, and the cells of a card are those that differ with it put back.
+    setting = [edit for edit in found if edit.input == "card_as_of"]
+    rest, start = [edit for edit in found if edit not in setting], _undone(setting, after)
+    cells = [cell for edit in rest for cell in cell_edits(edit, difference, seen, setting_back=bool(setting))]
     most = len(cells) if len(cells) <= MOST_CELLS else 1
-    named = _smallest(cells, after, old, most) or _least(cells, after, old) or found
+    named = setting + (_smallest(cells, start, old, most) or _least(cells, start, old) or rest)
     return Cause(tuple(edit.input for edit in found), tuple(dict.fromkeys(edit.cell for edit in named)))
 
 
@@ -105,10 +108,13 @@ def _smallest(edits: Sequence[Edit], after: Inputs, old: Decided | None, most: i
 
 def _restore(edits: Sequence[Edit], after: Inputs, old: Decided | None) -> bool:
     """Whether these edits, put back together, give the old fields again."""
-    inputs = after
+    return judge_inputs(_undone(edits, after)) == old
+
+
+def _undone(edits: Sequence[Edit], inputs: Inputs) -> Inputs:
     for edit in edits:
         inputs = edit.undo(inputs)
-    return judge_inputs(inputs) == old
+    return inputs
 
 
 def _least(edits: Sequence[Edit], after: Inputs, old: Decided | None) -> list[Edit] | None:

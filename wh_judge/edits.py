@@ -13,7 +13,9 @@ from wh_judge.model import CharacterCard, ChatTurn, LexiconTerm
 from wh_judge.rules import Lexicon
 from wh_judge.rules.rule import Mention
 
-InputName = Literal["chat_turn", "character_card", "topic_lexicon", "endings", "mention", "code"]
+InputName = Literal["card_as_of", "chat_turn", "character_card", "topic_lexicon", "endings", "mention", "code"]
+CardAsOf = Literal["now", "turn"]
+"""Whether a turn is judged by its card as it stands now, or as it stood when the turn was written."""
 
 MOST_ELEMENTS = 20
 """A list in which more elements differ that can matter is put back as a whole, so that the search stays short."""
@@ -30,6 +32,10 @@ class Inputs:
     endings: tuple[str, ...]
     mentions: Mapping[str, Mention]
     """The first mention of each entity of the card's roles in the session."""
+    card_as_of: CardAsOf = "now"
+    """The setting by which `card` is the turn's card."""
+    otherwise: CharacterCard | None = None
+    """The card by the other value of the setting, as cards stood then; looked at only where the setting differs."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,28 @@ class Difference:
     lexicons: tuple[Lexicon, Lexicon]
     """The whole lexicon before and after: a text that is put back meets rows that its other version missed."""
     card_by_time: bool
-    """Whether a turn is judged by its card as it stood at the turn's time."""
+    """Whether a turn was or is judged by its card as it stood at the turn's time."""
+
+    @property
+    def other_setting(self) -> bool:
+        """Whether the card was chosen in another way."""
+        return self.before.card_as_of != self.after.card_as_of
+
+    @property
+    def card_by_old_setting(self) -> CharacterCard | None:
+        """The turn's card if only the setting is put back: of the cards of now the one that it chose."""
+        return self.after.otherwise if self.other_setting else self.after.card
+
+    @property
+    def card_of_then(self) -> CharacterCard | None:
+        """The turn's card if only the cards are put back: of the cards of then the one that the setting chooses now."""
+        return self.before.otherwise if self.other_setting else self.before.card
+
+    def cards(self, *, setting_back: bool) -> tuple[CharacterCard | None, CharacterCard | None]:
+        """The card before and after an edit of cards alone, by the setting of then or by that of now."""
+        if setting_back:
+            return self.before.card, self.card_by_old_setting
+        return self.card_of_then, self.after.card
 
     @property
     def brings_card(self) -> Sequence[str]:
@@ -69,6 +96,13 @@ def input_edits(difference: Difference) -> Iterator[Edit]:
     turn_id = (after.turn or before.turn or _nobody).turn_id
     # With another character or time comes its card, and with another session who was named there.
     recast, moved = difference.differ(*difference.brings_card), difference.differ("session_id")
+    if difference.other_setting:
+
+        def undo_setting(inputs: Inputs) -> Inputs:
+            return replace(inputs, card=difference.card_by_old_setting, card_as_of=before.card_as_of)
+
+        # The first of all: which card the others put back depends on it.
+        yield Edit("card_as_of", f"card_as_of: {before.card_as_of} -> {after.card_as_of}", undo_setting)
     if before.turn != after.turn:
         hits = _rows(lexicons[1], before.turn)
 
@@ -79,12 +113,15 @@ def input_edits(difference: Difference) -> Iterator[Edit]:
 
         what = "+ turn" if before.turn is None else "text"
         yield Edit("chat_turn", f"chat_turn {turn_id}: {what}", undo_turn)
-    if before.card != after.card and not recast:
+    if not recast and any(old != new for old, new in (difference.cards(setting_back=back) for back in (True, False))):
         character_id = (after.card or before.card or _nobody).character_id
         what = "+ card" if before.card is None else "- card" if after.card is None else "card"
-        yield Edit(
-            "character_card", f"character_card {character_id}: {what}", lambda inputs: replace(inputs, card=before.card)
-        )
+
+        def undo_card(inputs: Inputs) -> Inputs:
+            card, _ = difference.cards(setting_back=inputs.card_as_of == before.card_as_of)
+            return replace(inputs, card=card)
+
+        yield Edit("character_card", f"character_card {character_id}: {what}", undo_card)
     if _rows(lexicons[0], after.turn) != after.lexicon or before.lexicon != _rows(lexicons[1], before.turn):
 
         def undo_lexicon(inputs: Inputs) -> Inputs:
@@ -110,14 +147,20 @@ def _rows(lexicon: Lexicon, turn: ChatTurn | None) -> tuple[LexiconTerm, ...]:
     return tuple(lexicon.rows[position] for position in lexicon.hits((turn.reply_text if turn else None) or ""))
 
 
-def cell_edits(edit: Edit, difference: Difference, seen: Sequence[ChatTurn]) -> Iterator[Edit]:
-    """The single cells of one input's difference, as far as they can matter to the turns `seen`."""
+def cell_edits(
+    edit: Edit, difference: Difference, seen: Sequence[ChatTurn], *, setting_back: bool = False
+) -> Iterator[Edit]:
+    """The single cells of one input's difference, as far as they can matter to the turns `seen`.
+
+    `setting_back`: whether `card_as_of` is put back beside them, which says between which cards they differ.
+    """
     before, after, lexicons = difference.before, difference.after, difference.lexicons
+    old_card, new_card = difference.cards(setting_back=setting_back)
     if edit.input == "chat_turn" and before.turn and after.turn:
         yield from _turn_cells(edit, before.turn, after.turn, difference.brings_card)
-    elif edit.input == "character_card" and before.card and after.card:
+    elif edit.input == "character_card" and old_card and new_card:
         topics = {row.topic for lexicon in lexicons for turn in seen for row in _rows(lexicon, turn)}
-        yield from _card_cells(before.card, after.card, seen, topics)
+        yield from _card_cells(old_card, new_card, seen, topics)
     elif edit.input == "topic_lexicon":
         yield from _lexicon_cells(lexicons, seen)
     elif edit.input == "endings":

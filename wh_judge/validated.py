@@ -26,7 +26,7 @@ from wh_judge.rules import Lexicon, RuleSettings
 from wh_judge.rules.rule import Mention
 from wh_judge.validations import Log, Outcomes, claim_from_record, validate_each
 
-BUCKET_ROWS = 25_000
+BUCKET_ROWS = 12_500
 """Verdicts that are validated at a time; as Python objects they take a few hundred megabytes."""
 
 

@@ -304,6 +304,32 @@ def test_a_day_that_is_off_the_list_is_not_asked_for_again(house: House, instanc
     assert asked_for(instance, cursor)[0]["verdicts"] == {str(DAY_2)}
 
 
+def test_an_update_that_was_seen_while_another_day_was_at_work_is_measured_when_it_is_done(
+    house: House, instance: dg.DagsterInstance
+) -> None:
+    """Dagster says of an update only at the first look that it is new."""
+    cursor = None
+
+    def is_asked_for() -> bool:
+        nonlocal cursor
+        of = dg.AssetSelection.assets("gold_agreement")
+        result = dg.evaluate_automation_conditions(build_definitions(), instance, asset_selection=of, cursor=cursor)
+        cursor = result.cursor
+        return result.total_requested == 1
+
+    is_asked_for()
+    assert not is_asked_for(), "nothing is new"
+    day = build_definitions().resolve_job_def("day")
+    at_work = instance.create_run_for_job(
+        day, tags={"dagster/partition": str(DAY_2)}, status=dg.DagsterRunStatus.STARTED
+    )
+    instance.report_runless_asset_event(dg.AssetMaterialization("verdicts", partition=str(DAY_1)))
+    assert not is_asked_for(), "a day is at work"
+    instance.report_run_canceled(at_work)
+    assert is_asked_for()
+    assert not is_asked_for(), "once"
+
+
 def test_verdict_changes_come_with_verdicts() -> None:
     """They are one step, and cannot be asked for apart."""
     assert GRAPH.get(dg.AssetKey("verdicts")).execution_set_entity_keys >= {

@@ -147,7 +147,8 @@ def judged_by(scores: pa.Table, judge: str, column: str = "score", run: str = "1
     with duckdb.connect() as con:
         con.register("scores", scores)
         found = con.sql(
-            f"""SELECT $judge AS judge, $run AS run, prompt_id AS case_id, model_id, avg({column}::DOUBLE) AS score
+            f"""SELECT $judge AS judge, $run AS run, prompt_id AS case_id, model_id,
+                       avg({column}::DOUBLE ORDER BY {column}) AS score
                 FROM scores WHERE prompt_id IS NOT NULL AND {column} IS NOT NULL GROUP BY ALL ORDER BY ALL""",
             params={"judge": judge, "run": run},
         ).to_arrow_table()
@@ -213,8 +214,8 @@ def _on_votes(votes: pa.Table, judged: pa.Table, judge: str, run: str) -> tuple[
         con.execute("CREATE TEMP TABLE one AS SELECT * FROM judged WHERE judge = ? AND run = ?", [judge, run])
         rows = con.execute(_ON_VOTES).fetchall()
         means = con.execute(
-            """SELECT model_id, avg(score) FROM one SEMI JOIN vote USING (case_id) WHERE score IS NOT NULL
-               GROUP BY 1 ORDER BY 1"""
+            """SELECT model_id, avg(score ORDER BY score) FROM one SEMI JOIN vote USING (case_id)
+               WHERE score IS NOT NULL GROUP BY 1 ORDER BY 1"""
         ).fetchall()
     return _Rows(rows), dict(means)
 

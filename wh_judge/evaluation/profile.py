@@ -102,14 +102,17 @@ WITH turn AS (
     SELECT model_id, character_id, coalesce('P' || prompt_id, 'T' || turn_id) AS prompt, axis, score
     FROM (UNPIVOT (SELECT * EXCLUDE score FROM scores) ON speech, canon, forbidden, recall INTO NAME axis VALUE score)
 ), prompt AS (
-    SELECT model_id, character_id, prompt, axis, avg(score) AS score, count(*) AS turns FROM turn GROUP BY ALL
+    SELECT model_id, character_id, prompt, axis, avg(score ORDER BY score) AS score, count(*) AS turns
+    FROM turn GROUP BY ALL
 ), character AS (
-    SELECT model_id, character_id, axis, avg(score) AS score, sum(turns) AS turns, count(*) AS prompts
+    SELECT model_id, character_id, axis, avg(score ORDER BY score) AS score, sum(turns) AS turns, count(*) AS prompts
     FROM prompt GROUP BY ALL
 )
-SELECT model_id, axis, 100 * avg(score), sum(turns)::BIGINT, sum(prompts)::BIGINT, count(*)
+SELECT model_id, axis, 100 * avg(score ORDER BY score), sum(turns)::BIGINT, sum(prompts)::BIGINT, count(*)
 FROM character GROUP BY ALL
 """
+"""A floating sum depends on the order of what is added, so each mean adds up its values by size: whatever order rows
+lie in, and however many threads read them, the same rows give the same bits."""
 
 
 def measure_profiles(scores: pa.Table) -> CapabilityProfiles:
@@ -178,7 +181,7 @@ Answers = dict[str, dict[tuple[str, str], np.ndarray]]
 def _answers(scores: pa.Table) -> Answers:
     import duckdb
 
-    means = ", ".join(f"avg({axis})" for axis in AXES)
+    means = ", ".join(f"avg({axis} ORDER BY {axis})" for axis in AXES)
     with duckdb.connect() as con:
         con.register("scores", scores)
         rows = con.execute(

@@ -62,7 +62,7 @@ ENVIRONMENT.filters["korean"] = korean
 ENVIRONMENT.filters["short"] = short
 ENVIRONMENT.filters |= {
     name: getattr(words, name)
-    for name in ("visible", "breakable", "moment", "day", "number", "percent", "decimal", "p_value")
+    for name in ("visible", "breakable", "moment", "day", "number", "percent", "decimal", "p_value", "setting")
 } | {"query": lambda value: Filter(**value).query()}
 
 

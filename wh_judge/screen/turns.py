@@ -10,6 +10,7 @@ from wh_judge.review.book import book_of, read_book
 from wh_judge.review.decisions import in_force
 from wh_judge.review.decisions import shown as shown_decision
 from wh_judge.screen.changes import decisions_by_id, told
+from wh_judge.screen.drafts import drafts_of
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
 from wh_judge.screen.listing import choices
@@ -23,7 +24,7 @@ SESSION_ROWS = 50
 
 
 def turn_page(request: Request, snapshot: Snapshot) -> Response:
-    """All that is known of a turn: what was said, the verdict, its evidence, the card, and what changed."""
+    """All that is known of a turn: what was said, verdict and evidence, what models wrote, the card, what changed."""
     turn_id = asked(request)
     of_turn = {"id": turn_id}
     found = judged(snapshot, "turn_id = $id", of_turn, full=True)
@@ -58,6 +59,7 @@ def turn_page(request: Request, snapshot: Snapshot) -> Response:
         ),
         failed=snapshot.rows("SELECT code, reason, run_id FROM failed_row WHERE turn_id = $id ORDER BY code", of_turn),
         labels=snapshot.rows("SELECT verdict, note FROM gold_label WHERE turn_id = $id", of_turn),
+        drafts=drafts_of(snapshot, turn_id),
         full_text=FULL_TEXT,
         verdicts=VERDICTS,
         decided=_decided(request, row),

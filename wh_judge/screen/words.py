@@ -29,6 +29,12 @@ CLASSES = {
 }
 """The style of each group of turns."""
 
+SETTINGS = {
+    "card_as_of: now -> turn": "설정이 바뀌어, 지금 카드 대신 회차가 쓰일 때의 카드로 판정했습니다",
+    "card_as_of: turn -> now": "설정이 바뀌어, 회차가 쓰일 때의 카드 대신 지금 카드로 판정했습니다",
+}
+"""What a cause that is no cell of a table means."""
+
 WEEKDAYS = "월화수목금토일"
 
 
@@ -96,3 +102,8 @@ def decimal(value: float | None) -> str:
 def p_value(value: float | None) -> str:
     """A probability, as small as it may be."""
     return "–" if value is None else f"{value:.2g}"
+
+
+def setting(cell: str) -> str:
+    """What the cell of a cause means where it is a setting; else nothing."""
+    return SETTINGS.get(cell, "")

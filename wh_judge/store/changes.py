@@ -9,12 +9,12 @@ from typing import Any
 import duckdb
 
 from wh_judge.causes import DECIDED, Cause, explain
-from wh_judge.edits import Inputs
+from wh_judge.edits import CardAsOf, Inputs
 from wh_judge.model import TURN_SCHEMA, CharacterCard, ChatTurn, LexiconTerm, turns_from
 from wh_judge.rules import Lexicon, rules_version
 from wh_judge.rules.rule import Mention
 from wh_judge.store.decisions import behind_cells, read_decisions
-from wh_judge.store.plan import DayPlan
+from wh_judge.store.plan import DayPlan, card_at_sql, card_of_turn_sql
 from wh_judge.store.schema import arrow, names
 from wh_judge.store.versions import (
     cards_by_version,
@@ -52,6 +52,7 @@ SELECT coalesce(old.turn_id, new.turn_id) AS turn_id, {_FIELDS.replace("{side}",
        old.turn_id IS NOT NULL AS was_judged, new.turn_id IS NOT NULL AS is_judged,
        coalesce(old.turn_version, old_unjudged.turn_version) AS turn_version, old.card_version, old.settings_version,
        old.code_version, old.lexicon_version, old.written_at AS old_written_at,
+       old.card_as_of AS old_card_as_of,
        old.lexicon_rows AS old_rows, old.mentions AS old_mentions, new.lexicon_rows AS new_rows,
        new.card_version AS new_card_version
 FROM (SELECT * FROM old_verdict UNION ALL BY NAME SELECT * FROM left_verdict) AS old
@@ -111,7 +112,7 @@ def _explained(
             old,
             known.lexicons(record),
             code,
-            card_by_time=plan.card_as_of == "turn",
+            card_by_time="turn" in (plan.card_as_of, known.was_card_as_of(record)),
         )
         decisions = behind_cells(connection, cause.cells, record["old_written_at"])
         changes.append(Change(record["turn_id"], before, after, cause, decisions))
@@ -124,6 +125,10 @@ class _Known:
     def __init__(self, connection: duckdb.DuckDBPyConnection, plan: DayPlan, records: Sequence[dict[str, Any]]) -> None:
         self.turns, self.old_turns = _turns(connection, [record["turn_id"] for record in records])
         versions = {record[name] for record in records for name in ("card_version", "new_card_version")}
+        self._as_of = plan.card_as_of
+        others = any(self.was_card_as_of(record) != plan.card_as_of for record in records)
+        self._then, self._now = _otherwise(connection, plan) if others else ({}, {})
+        versions |= {*self._then.values(), *self._now.values()}
         self.cards = cards_by_version(connection, versions - {None})
         self.endings = endings_by_version(connection)
         self.settings = settings_version(plan.settings)
@@ -133,6 +138,12 @@ class _Known:
         self.mentions = _mentions(
             connection, {turn.session_id for turn in [*self.turns.values(), *self.old_turns.values()]}
         )
+
+    def was_card_as_of(self, record: dict[str, Any]) -> CardAsOf:
+        """The setting by which the turn's card was chosen; where there was no verdict, none was."""
+        if not record["was_judged"]:
+            return self._as_of
+        return "turn" if record["old_card_as_of"] == "turn" else "now"
 
     def lexicons(self, record: dict[str, Any]) -> tuple[Lexicon, Lexicon]:
         """The lexicon that the turn's day was judged with, and that of now."""
@@ -148,6 +159,8 @@ class _Known:
             lexicon=_rows(record["old_rows"]) if record["was_judged"] else self._hits(turn),
             endings=self.endings[record["settings_version"] or self.settings],
             mentions=self._mentions_before(record, turn, card) if record["was_judged"] else self._mentions_now(turn),
+            card_as_of=self.was_card_as_of(record),
+            otherwise=self.cards.get(self._then.get(record["turn_id"], "")),
         )
 
     def after(self, record: dict[str, Any]) -> Inputs:
@@ -159,6 +172,8 @@ class _Known:
             lexicon=_rows(record["new_rows"]) if record["is_judged"] else self._hits(turn),
             endings=self.endings[self.settings],
             mentions=self._mentions_now(turn or self.old_turns.get((record["turn_id"], record["turn_version"]))),
+            card_as_of=self._as_of,
+            otherwise=self.cards.get(self._now.get(record["turn_id"], "")),
         )
 
     def _hits(self, turn: ChatTurn | None) -> tuple[LexiconTerm, ...]:
@@ -186,6 +201,18 @@ class _Known:
             if entity not in asked or (entity not in listed and turn is not None and not _is_earlier(mention, turn))
         }
         return later | listed
+
+
+def _otherwise(connection: duckdb.DuckDBPyConnection, plan: DayPlan) -> tuple[dict[str, str], dict[str, str]]:
+    """By turn the versions of the cards that the setting of now would have chosen when the old verdict was written, and
+    that the other value of the setting would choose now."""
+    moment = "written_at" if plan.card_as_of == "now" else "least(turn_at, written_at)"
+    turns = f"""(SELECT turn_id, chat_turn.character_id, {moment} AS moment
+                 FROM chat_turn JOIN (SELECT turn_id, written_at FROM old_verdict
+                                      UNION ALL SELECT turn_id, written_at FROM left_verdict) USING (turn_id))"""
+    queries = card_at_sql(turns), card_of_turn_sql(plan.day, "turn" if plan.card_as_of == "now" else "now")
+    then, now = (dict(connection.execute(f"SELECT turn_id, version FROM ({sql})").fetchall()) for sql in queries)
+    return then, now
 
 
 def _is_earlier(mention: Mention, turn: ChatTurn) -> bool:

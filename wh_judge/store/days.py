@@ -62,10 +62,10 @@ def replace_day(
     Verdicts that come out as they were are not written, so that the file does not grow. Where a validation fails, the
     day keeps its old rows and the failing ones are kept in `failed_row`.
     """
-    day, moment = plan.day, now()
+    day, moment = plan.day, now(connection)
     connection.execute("BEGIN")
     try:
-        keep_settings(connection, plan.settings)
+        keep_settings(connection, plan.settings, moment)
         written = _write(connection, plan, judgements, run_id, moment)
         judgements.clear()
         rows = arrow(
@@ -83,12 +83,10 @@ def replace_day(
             version = day_version(connection, day)
             _keep_results(connection, day, results, run_id, {})
             connection.execute("DELETE FROM failed_day WHERE day = ?", [day])
-            if one(connection, "SELECT inputs, version FROM judged_day WHERE day = ?", [day]) != (
-                plan.version,
-                version,
-            ):
-                values = [day, plan.version, plan.lexicon_version, version, run_id]
-                connection.execute("INSERT OR REPLACE INTO judged_day VALUES (?, ?, ?, ?, ?)", values)
+            known = one(connection, "SELECT inputs, version, card_as_of FROM judged_day WHERE day = ?", [day])
+            if known != (plan.version, version, plan.card_as_of):
+                values = [day, plan.version, plan.lexicon_version, version, run_id, plan.card_as_of]
+                connection.execute("INSERT OR REPLACE INTO judged_day VALUES (?, ?, ?, ?, ?, ?)", values)
             connection.execute("COMMIT")
             return DayResult(True, written, version, results, changes)
     except BaseException:
@@ -128,8 +126,9 @@ def _write(
         [settings_version(plan.settings), rules_version()],
     )
     connection.execute(
-        """CREATE OR REPLACE TEMP TABLE old_verdict AS
-           SELECT verdict_row.*, judged_day.lexicon_version
+        f"""CREATE OR REPLACE TEMP TABLE old_verdict AS
+           SELECT verdict_row.*, judged_day.lexicon_version,
+                  coalesce(card_as_of, CASE WHEN day = DATE '{day}' THEN '{plan.was_card_as_of}' END) AS card_as_of
            FROM verdict_row ANTI JOIN new_verdict USING (turn_id, row_hash) LEFT JOIN judged_day USING (day)
            WHERE turn_id IN (SELECT turn_id FROM touched UNION ALL SELECT turn_id FROM gone);
            CREATE OR REPLACE TEMP TABLE left_verdict AS

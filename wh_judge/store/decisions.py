@@ -13,6 +13,7 @@ from wh_judge.review.made import made_cells
 from wh_judge.settings import Settings
 from wh_judge.store import transaction
 from wh_judge.store.schema import DECISION_SCHEMA
+from wh_judge.store.versions import now
 
 
 def decisions_of(settings: Settings) -> list[Decision]:
@@ -54,7 +55,7 @@ def note_effects(
     if not new:
         return
     made = made_cells(table, rows, [row for row in decisions if row.decision_id in known], decisions)
-    moment = dt.datetime.now(dt.UTC)
+    moment = now(connection)
     if made:
         connection.executemany(
             "INSERT INTO decision_effect VALUES (?, ?, ?, ?)",

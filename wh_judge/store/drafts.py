@@ -21,7 +21,7 @@ from wh_judge.model import (
 from wh_judge.rules import Lexicon, RuleSettings
 from wh_judge.store import transaction
 from wh_judge.store.schema import arrow, names
-from wh_judge.store.versions import cards_by_version
+from wh_judge.store.versions import cards_by_version, now
 from wh_judge.validations import Log
 
 
@@ -108,7 +108,7 @@ def keep_drafts(connection: duckdb.DuckDBPyConnection, day: dt.date, drafts: Seq
                AND request_hash IS NOT DISTINCT FROM ?""",
             [[draft.turn_id, draft.row_hash, draft.model, draft.request_hash] for draft in drafts],
         )
-        moment = dt.datetime.now(dt.UTC)
+        moment = now(connection)
         connection.executemany(
             "INSERT INTO draft_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [

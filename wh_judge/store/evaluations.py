@@ -1,6 +1,5 @@
 """What the evaluations read, and the documents that they leave."""
 
-import datetime as dt
 import json
 from typing import Any, Literal
 
@@ -10,6 +9,7 @@ from pydantic import BaseModel
 
 from wh_judge.evaluation.scores import SCORE_SCHEMA, scores_sql
 from wh_judge.store.schema import arrow, one
+from wh_judge.store.versions import now
 
 EvaluationName = Literal[
     "gold_agreement", "model_divergence", "capability_profiles", "arena_ratings", "vote_agreement", "probe_results"
@@ -63,8 +63,8 @@ def keep(connection: duckdb.DuckDBPyConnection, name: EvaluationName, result: Ba
     document = result.model_dump_json()
     known = one(connection, "SELECT document FROM evaluation WHERE name = ?", [name])
     if known is None or json.loads(known[0]) != json.loads(document):
-        now = dt.datetime.now(dt.UTC)
-        connection.execute("INSERT OR REPLACE INTO evaluation VALUES (?, ?, ?, ?)", [name, document, run_id, now])
+        values = [name, document, run_id, now(connection)]
+        connection.execute("INSERT OR REPLACE INTO evaluation VALUES (?, ?, ?, ?)", values)
 
 
 def read(connection: duckdb.DuckDBPyConnection, name: EvaluationName) -> dict[str, Any] | None:

@@ -14,7 +14,10 @@ from wh_judge.store.transactions import transaction
 CONFIG: dict[str, Any] = {"autoinstall_known_extensions": False, "memory_limit": "2GB"}
 """DuckDB would take four fifths of the machine; with less it works on disk, beside the warehouse, on a large day."""
 
-MIGRATIONS: tuple[str, ...] = ()
+MIGRATIONS: tuple[str, ...] = (
+    """ALTER TABLE judged_day ADD COLUMN IF NOT EXISTS card_as_of VARCHAR;
+       ALTER TABLE verdict_closed ADD COLUMN IF NOT EXISTS card_as_of VARCHAR""",
+)
 """SQL by which a warehouse of version n becomes one of version n + 1, from n = 1 on; never changed once released.
 
 Only what `CREATE ... IF NOT EXISTS` of the DDL does not do stands here: columns that are added, renamed or filled.

@@ -6,11 +6,11 @@ term, a turn itself and whoever asks for recall in its session; settings and cod
 
 import datetime as dt
 from dataclasses import dataclass
-from typing import Literal
 
 import duckdb
 import pyarrow as pa
 
+from wh_judge.edits import CardAsOf
 from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, MENTION_SCHEMA, TURN_SCHEMA, LexiconTerm, lexicon_from
 from wh_judge.rules import RuleSettings, rules_version
 from wh_judge.rules.forbidden import find_hits
@@ -22,9 +22,6 @@ from wh_judge.store.versions import (
     settings_version,
     table_version,
 )
-
-CardAsOf = Literal["now", "turn"]
-"""Whether a turn is judged by its card as it stands now, or as it stood when the turn was written."""
 
 PARTS = ("turns", "cards", "earlier", "lexicon", "settings", "rules")
 """What a day's verdicts follow from, in the order in which `inputs_version` writes it."""
@@ -44,6 +41,8 @@ class DayPlan:
     gone: int
     """Turns with a verdict on this day that are not on it any more; they are in the temporary table `gone`."""
     card_as_of: CardAsOf
+    was_card_as_of: CardAsOf
+    """That by which the day was judged last; the same where it never was."""
 
 
 def inputs_version(
@@ -53,17 +52,34 @@ def inputs_version(
     turns = f"SELECT turn_id, row_hash FROM turn_row WHERE is_current AND day = DATE '{day}'"
     versions = {
         "turns": table_version(connection, turns, "turn_id"),
-        "cards": table_version(
-            connection,
-            f"SELECT DISTINCT character_id, version FROM ({card_of_turn_sql(day, card_as_of)})",
-            "character_id, version",
-        ),
+        "cards": _cards_version(connection, day, card_as_of),
         "earlier": table_version(connection, _earlier_sql(day), "session_id, entity"),
         "lexicon": lexicon_version(connection),
         "settings": settings_version(settings),
         "rules": rules_version(),
     }
     return " ".join(f"{name}={versions[name]}" for name in PARTS)
+
+
+def _cards_version(connection: duckdb.DuckDBPyConnection, day: dt.date, card_as_of: CardAsOf) -> str:
+    cards = f"SELECT DISTINCT character_id, version FROM ({card_of_turn_sql(day, card_as_of)})"
+    return table_version(connection, cards, "character_id, version")
+
+
+def judged_as_of(connection: duckdb.DuckDBPyConnection, day: dt.date) -> CardAsOf | None:
+    """The `card_as_of` by which a day was judged last; None where it never was.
+
+    Warehouses of the first schema version did not write it down: there it is the one that chooses the cards which the
+    day's inputs tell of, and `now` where both or neither do.
+    """
+    row = one(connection, "SELECT card_as_of, inputs FROM judged_day WHERE day = ?", [day])
+    if row is None:
+        return None
+    if row[0] is not None:
+        return "turn" if row[0] == "turn" else "now"
+    cards = parts_of(row[1]).get("cards")
+    by_now, by_turn = (_cards_version(connection, day, card_as_of) == cards for card_as_of in ("now", "turn"))
+    return "turn" if by_turn and not by_now else "now"
 
 
 def parts_of(version: str | None) -> dict[str, str]:
@@ -73,17 +89,21 @@ def parts_of(version: str | None) -> dict[str, str]:
 
 def card_of_turn_sql(day: dt.date, card_as_of: CardAsOf) -> str:
     """turn_id, character_id and the version of the card that judges the turn; turns without a card are left out."""
-    of_day = f"(SELECT turn_id, character_id, turn_at FROM chat_turn WHERE day = DATE '{day}')"
+    of_day = f"(SELECT turn_id, character_id, turn_at AS moment FROM chat_turn WHERE day = DATE '{day}')"
     if card_as_of == "now":
         return f"SELECT turn_id, character_id, version FROM {of_day} JOIN character_card USING (character_id)"
+    return f"SELECT * FROM ({card_at_sql(of_day)}) SEMI JOIN character_card USING (character_id)"
+
+
+def card_at_sql(turns: str) -> str:
+    """turn_id, character_id and the version of the character's card at a `moment`, for a relation of these three."""
     # A turn older than the first version that was ever seen is judged by that one: nothing else is known.
     return f"""
         SELECT turn.turn_id, turn.character_id, coalesce(past.version, first.version) AS version
-        FROM {of_day} AS turn
+        FROM {turns} AS turn
         ASOF LEFT JOIN card_history AS past
-            ON past.character_id = turn.character_id AND past.valid_from <= turn.turn_at
-        JOIN (SELECT character_id, arg_min(version, valid_from) AS version FROM card_history
-              SEMI JOIN character_card USING (character_id) GROUP BY ALL) AS first
+            ON past.character_id = turn.character_id AND past.valid_from <= turn.moment
+        JOIN (SELECT character_id, arg_min(version, valid_from) AS version FROM card_history GROUP BY ALL) AS first
             ON first.character_id = turn.character_id"""
 
 
@@ -153,6 +173,7 @@ def plan_day(
         touched=number(connection, "SELECT count(*) FROM touched"),
         gone=number(connection, "SELECT count(*) FROM gone"),
         card_as_of=card_as_of,
+        was_card_as_of=judged_as_of(connection, day) or card_as_of,
     )
 
 

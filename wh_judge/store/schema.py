@@ -147,11 +147,12 @@ CREATE TABLE IF NOT EXISTS settings_history (
     version VARCHAR PRIMARY KEY, endings VARCHAR[] NOT NULL, valid_from TIMESTAMPTZ NOT NULL);
 CREATE TABLE IF NOT EXISTS verdict_row ({_VERDICT_ROW});
 CREATE TABLE IF NOT EXISTS verdict_closed (
-    {_VERDICT_ROW}, lexicon_version VARCHAR, until_run VARCHAR NOT NULL, until_at TIMESTAMPTZ NOT NULL);
+    {_VERDICT_ROW}, lexicon_version VARCHAR, until_run VARCHAR NOT NULL, until_at TIMESTAMPTZ NOT NULL,
+    card_as_of VARCHAR);
 CREATE OR REPLACE VIEW verdict AS
     SELECT * EXCLUDE (row_hash, run_id, written_at), {_EVIDENCE_SHOWN} AS evidence_shown FROM verdict_row;
 CREATE OR REPLACE VIEW verdict_history AS
-    SELECT * EXCLUDE (row_hash, lexicon_version) FROM verdict_closed
+    SELECT * EXCLUDE (row_hash, lexicon_version, card_as_of) FROM verdict_closed
     UNION ALL BY NAME SELECT *  EXCLUDE row_hash, NULL::VARCHAR AS until_run, NULL::TIMESTAMPTZ AS until_at
     FROM verdict_row;
 CREATE OR REPLACE VIEW input_version AS
@@ -186,7 +187,7 @@ CREATE TABLE IF NOT EXISTS unjudged (
 CREATE TABLE IF NOT EXISTS unjudged_left (turn_id VARCHAR NOT NULL, turn_version VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS judged_day (
     day DATE PRIMARY KEY, inputs VARCHAR NOT NULL, lexicon_version VARCHAR NOT NULL, version VARCHAR NOT NULL,
-    run_id VARCHAR NOT NULL);
+    run_id VARCHAR NOT NULL, card_as_of VARCHAR);
 CREATE TABLE IF NOT EXISTS failed_day (day DATE PRIMARY KEY, inputs VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS validation (
     day DATE NOT NULL, code VARCHAR NOT NULL, looked_at BIGINT NOT NULL, passed BIGINT NOT NULL,
@@ -223,14 +224,15 @@ CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL);
 """
 """`turn_row` keeps every row of every log file; `chat_turn` shows, for each turn_id, the row that arrived last.
 What a file brought before is kept in `turn_history`, as are all versions of cards, lexicon and settings. `verdict_row`
-holds the verdicts in force, `verdict_closed` those that were replaced, with the lexicon that their day was judged with
-last; `outcome` has, for each verdict, one letter per validation: P passed, N not applicable. `draft_row` keeps what
-every model answered, and `draft` shows what was written for the verdicts in force. `decision` is the book of decisions,
-`decision_effect` has the cells of inputs that one of them made, and `decision_seen` which of them each input knows.
-`input_version` tells of each version of an input which runs wrote the first and the last verdict from it; a lexicon
-row's version is its topic, and the versions of a turn are in `verdict_history`. `unjudged_left` remembers turns without
-a verdict that moved to a day that was not judged since. `publication` has one row: what the newest snapshot was made
-from. `layout` has one, the hash of all this, and `schema_version` one, the number that `layout.py` migrates from."""
+holds the verdicts in force, `verdict_closed` those that were replaced, with the lexicon and `card_as_of` that their day
+was judged with last; `outcome` has, for each verdict, one letter per validation: P passed, N not applicable.
+`draft_row` keeps what every model answered, and `draft` shows what was written for the verdicts in force. `decision` is
+the book of decisions, `decision_effect` has the cells of inputs that one of them made, and `decision_seen` which of
+them each input knows. `input_version` tells of each version of an input which runs wrote the first and the last verdict
+from it; a lexicon row's version is its topic, and the versions of a turn are in `verdict_history`. `unjudged_left`
+remembers turns without a verdict that moved to a day that was not judged since. `publication` has one row: what the
+newest snapshot was made from. `layout` has one, the hash of all this, and `schema_version` one, the number that
+`layout.py` migrates from."""
 
 PUBLISHED = {
     "chat_turn": "day, length(turn_id), turn_id",
@@ -262,6 +264,20 @@ PUBLISHED = {
 }
 """What readers get in a snapshot, with the order of the rows."""
 
+STORED = {
+    "verdict": f"SELECT * EXCLUDE row_hash, {_EVIDENCE_SHOWN} AS evidence_shown FROM verdict_row",
+    "verdict_closed": "SELECT * EXCLUDE (row_hash, lexicon_version, card_as_of) FROM verdict_closed",
+}
+"""Tables of a snapshot that hold something else than the warehouse's table or view of that name. The verdicts in force
+have the run that wrote them and the time here, so that the history of all need not hold them once more."""
+
+VIEWED = {
+    "verdict_history": """SELECT * FROM verdict_closed
+        UNION ALL BY NAME SELECT * EXCLUDE evidence_shown, NULL::VARCHAR AS until_run, NULL::TIMESTAMPTZ AS until_at
+        FROM verdict""",
+}
+"""Views of a snapshot on its tables."""
+
 VERSIONED = {
     "chat_turn": ("SELECT turn_id, day, file, line, row_hash FROM turn_row WHERE is_current", "turn_id"),
     "verdict": ("SELECT turn_id, row_hash FROM verdict_row", "turn_id"),
@@ -274,7 +290,7 @@ VERSIONED = {
 """Of the tables that grow with the log, what their contents follow from, and an order: each row's hash is stored with
 it, and to hash the rows themselves takes ten times as long."""
 
-LOOKED_UP = {"chat_turn": "turn_id", "verdict": "turn_id", "verdict_history": "turn_id"}
+LOOKED_UP = {"chat_turn": "turn_id", "verdict": "turn_id", "verdict_closed": "turn_id"}
 """Columns of a snapshot by which single rows are looked up; each has an index."""
 
 SEARCHED = {"chat_turn": ("user_message", "reply_text")}

@@ -11,8 +11,10 @@ import duckdb
 
 from wh_judge.errors import UserError
 from wh_judge.store import transaction
-from wh_judge.store.schema import LOOKED_UP, PUBLISHED, SEARCHED, VERSIONED, number, one
+from wh_judge.store.layout import CONFIG
+from wh_judge.store.schema import LOOKED_UP, PUBLISHED, SEARCHED, STORED, VERSIONED, VIEWED, number, one
 from wh_judge.store.versions import table_version
+from wh_judge.text import sql_text
 
 CURRENT = "current"
 """The file that names the newest snapshot."""
@@ -48,15 +50,7 @@ def publish(connection: duckdb.DuckDBPyConnection, folder: Path, *, keep: int) -
     if written:
         partial = folder / f".{snapshot_id}.{os.getpid()}.partial"
         partial.unlink(missing_ok=True)
-        connection.execute(f"ATTACH '{str(partial).replace(chr(39), chr(39) * 2)}' AS snapshot")
-        try:
-            for name, order in PUBLISHED.items():
-                connection.execute(f"CREATE TABLE snapshot.{name} ({_columns(connection, name)})")
-                connection.execute(f"INSERT INTO snapshot.{name} SELECT * FROM {name} ORDER BY {order}")
-            for name, column in LOOKED_UP.items():
-                connection.execute(f"CREATE INDEX {name}_{column} ON snapshot.{name} ({column})")
-        finally:
-            connection.execute("DETACH snapshot")
+        _write(connection, partial)
         partial.rename(path)
     path.touch()
     pointer = folder / f".{CURRENT}.{os.getpid()}"
@@ -102,9 +96,28 @@ def _named(folder: Path) -> str | None:
         return None
 
 
-def _columns(connection: duckdb.DuckDBPyConnection, name: str) -> str:
+def _write(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    tables = {name: order for name, order in PUBLISHED.items() if name not in VIEWED}
+    tables["verdict_closed"] = PUBLISHED["verdict_history"]
+    connection.execute(f"ATTACH {sql_text(str(path))} AS snapshot")
+    try:
+        for name, order in tables.items():
+            source = STORED.get(name, f"SELECT * FROM {name}")
+            connection.execute(f"CREATE TABLE snapshot.{name} ({_columns(connection, name, source)})")
+            connection.execute(f"INSERT INTO snapshot.{name} {source} ORDER BY {order}")
+        for name, column in LOOKED_UP.items():
+            connection.execute(f"CREATE INDEX {name}_{column} ON snapshot.{name} ({column})")
+    finally:
+        connection.execute("DETACH snapshot")
+    # A view means the tables beside it only where it was made among them.
+    with duckdb.connect(str(path), config=CONFIG) as snapshot:
+        for name, sql in VIEWED.items():
+            snapshot.execute(f"CREATE VIEW {name} AS {sql}")
+
+
+def _columns(connection: duckdb.DuckDBPyConnection, name: str, source: str) -> str:
     """A table's columns as a definition. Texts that are searched are stored as they are, which halves a search."""
-    described = connection.execute(f"SELECT column_name, column_type FROM (DESCRIBE {name})").fetchall()
+    described = connection.execute(f"SELECT column_name, column_type FROM (DESCRIBE {source})").fetchall()
     searched = SEARCHED.get(name, ())
     return ", ".join(
         f'"{column}" {kind}{" USING COMPRESSION uncompressed" if column in searched else ""}'

@@ -3,16 +3,18 @@
 import datetime as dt
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
+from wh_judge.edits import CardAsOf
 from wh_judge.errors import UserError
 from wh_judge.rules import RuleSettings
 from wh_judge.settings import Settings
 from wh_judge.store.log import log_days
-from wh_judge.store.plan import PARTS, CardAsOf, card_of_turn_sql, inputs_version, parts_of
+from wh_judge.store.plan import PARTS, card_of_turn_sql, inputs_version, judged_as_of, parts_of
 from wh_judge.store.schema import one
 
 STALE_FILE = "stale.json"
@@ -53,27 +55,40 @@ def find_stale(
             continue
         before, now = parts_of(judged.get(day)), parts_of(version)
         differing = [part for part in PARTS if before and before.get(part) != now[part]]
-        found = [_cause(connection, day, part, card_as_of) for part in differing]
-        causes = tuple(filter(None, found)) or ("it was never judged",)
+        found = [cause for part in differing for cause in _causes(connection, day, part, card_as_of)]
+        causes = tuple(found) or ("it was never judged",)
         stale.append(StaleDay(day, version, causes, failed.get(day) == version))
     return stale
 
 
-def _cause(connection: duckdb.DuckDBPyConnection, day: dt.date, part: str, card_as_of: CardAsOf) -> str | None:
-    """The cause in words; None where other cards are in play only because other characters speak on the day."""
+def _causes(connection: duckdb.DuckDBPyConnection, day: dt.date, part: str, card_as_of: CardAsOf) -> Iterator[str]:
+    """The causes in words; none where other cards are in play only because other characters speak on the day.
+
+    Where a turn has another card, the setting chose it if it would not have been chosen by the setting of then, and a
+    card changed if the setting of then would not choose the old one any more. Both may be.
+    """
     if part != "cards":
-        return CAUSES[part]
+        yield CAUSES[part]
+        return
+    before = judged_as_of(connection, day) or card_as_of
     row = one(
         connection,
         f"""SELECT string_agg(DISTINCT turn.character_id, ', ' ORDER BY turn.character_id)
+                       FILTER (old.card_version IS DISTINCT FROM as_before.version),
+                   bool_or(old.turn_id IS NOT NULL AND card.version IS DISTINCT FROM as_before.version)
             FROM (SELECT turn_id, character_id FROM chat_turn WHERE day = $1
                   AND turn_id IN (SELECT turn_id FROM verdict_row UNION ALL SELECT turn_id FROM unjudged)) AS turn
             LEFT JOIN ({card_of_turn_sql(day, card_as_of)}) AS card USING (turn_id)
+            LEFT JOIN ({card_of_turn_sql(day, before)}) AS as_before USING (turn_id)
             LEFT JOIN verdict_row AS old USING (turn_id)
             WHERE old.card_version IS DISTINCT FROM card.version""",
         [day],
     )
-    return f"{CAUSES[part]}: {row[0]}" if row and row[0] else None
+    characters, by_setting = row or (None, None)
+    if by_setting:
+        yield f"card_as_of changed: {before} to {card_as_of}"
+    if characters:
+        yield f"{CAUSES[part]}: {characters}"
 
 
 def refresh_stale(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[StaleDay]:

@@ -12,9 +12,31 @@ from wh_judge.store.schema import names, one
 LEXICON_ROWS = "SELECT position, term, topic FROM topic_lexicon"
 
 
-def now() -> dt.datetime:
-    """The time that versions are stamped with."""
+STAMPS = (
+    *(("card_history", "valid_from"), ("lexicon_history", "valid_from"), ("settings_history", "valid_from")),
+    *(("turn_history", "until_at"), ("verdict_row", "written_at"), ("verdict_closed", "until_at")),
+    *(("verdict_change", "changed_at"), ("decision_effect", "applied_at"), ("draft_row", "written_at")),
+    ("evaluation", "finished_at"),
+)
+"""The columns that hold when something was written."""
+
+
+def clock() -> dt.datetime:
+    """What the clock of this machine says."""
     return dt.datetime.now(dt.UTC)
+
+
+def now(connection: duckdb.DuckDBPyConnection) -> dt.datetime:
+    """The time to stamp with what is written now: the clock's, but later than all that was stamped before.
+
+    A clock is set back, by hand or over the network; a version that began later than it ended would be held by nobody,
+    and the newest card would not be the one that came last. The histories are compared with each other (a decision with
+    the verdict before it, a card with the verdict by it), so that one order holds for all of them.
+    """
+    newest = " UNION ALL ".join(f"SELECT max({column}) AS stamp FROM {table}" for table, column in STAMPS)
+    row = one(connection, f"SELECT max(stamp) FROM ({newest})")
+    last: dt.datetime | None = row[0] if row else None
+    return clock() if last is None else max(clock(), last.astimezone(dt.UTC) + dt.timedelta(microseconds=1))
 
 
 def table_version(connection: duckdb.DuckDBPyConnection, relation: str, order: str) -> str:
@@ -48,22 +70,22 @@ def keep_versions(connection: duckdb.DuckDBPyConnection, table: InputTable) -> N
             """INSERT INTO card_history BY NAME SELECT *, ? AS valid_from FROM character_card AS card
                WHERE version IS DISTINCT FROM (SELECT arg_max(version, valid_from) FROM card_history AS old
                                                WHERE old.character_id = card.character_id)""",
-            [now()],
+            [now(connection)],
         )
     if table.name == "topic_lexicon":
         version = lexicon_version(connection)
         if one(connection, "SELECT 1 FROM lexicon_history WHERE version = ? LIMIT 1", [version]) is None:
             connection.execute(
                 f"INSERT INTO lexicon_history BY NAME SELECT ? AS version, *, ? AS valid_from FROM ({LEXICON_ROWS})",
-                [version, now()],
+                [version, now(connection)],
             )
 
 
-def keep_settings(connection: duckdb.DuckDBPyConnection, settings: RuleSettings) -> None:
+def keep_settings(connection: duckdb.DuckDBPyConnection, settings: RuleSettings, moment: dt.datetime) -> None:
     """Keep the settings that verdicts are judged with."""
     connection.execute(
         "INSERT OR IGNORE INTO settings_history VALUES (?, ?, ?)",
-        [settings_version(settings), list(settings.parts), now()],
+        [settings_version(settings), list(settings.parts), moment],
     )
 
 
@@ -73,7 +95,7 @@ def keep_replaced_turns(connection: duckdb.DuckDBPyConnection) -> None:
         f"""INSERT INTO turn_history BY NAME
             SELECT {names(TURN_SCHEMA)}, day, row_hash, ? AS until_at
             FROM old_turn ANTI JOIN turn_row USING (turn_id, row_hash)""",
-        [now()],
+        [now(connection)],
     )
 
 

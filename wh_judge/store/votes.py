@@ -142,8 +142,9 @@ def read_other_judges(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     return arrow(
         connection,
         f"""SELECT judge, run, prompt_id AS case_id, model_id,
-                   avg(coalesce(score, (verdict = '{VERDICTS[0]}')::DOUBLE)) AS score
-            FROM judge_score JOIN chat_turn USING (turn_id) WHERE prompt_id IS NOT NULL GROUP BY ALL ORDER BY ALL""",
+                   avg(said ORDER BY said) AS score
+            FROM (SELECT *, coalesce(score, (verdict = '{VERDICTS[0]}')::DOUBLE) AS said FROM judge_score)
+            JOIN chat_turn USING (turn_id) WHERE prompt_id IS NOT NULL GROUP BY ALL ORDER BY ALL""",
         JUDGED_SCHEMA,
     )
 

@@ -86,14 +86,16 @@ def _look(
     try:
         connection.execute("SET enable_progress_bar = false")
         connection.execute(SQL_MACROS)
-        connection.register("batch_rows", rows)
+        # Numbered here: a window over the rows would hold all of them once more.
+        numbered = rows.append_column("number", pa.array(np.arange(1, rows.num_rows + 1)))
+        connection.register("batch_rows", numbered)
         for name in {name for check in damaged for name in check.references}:
             known = [key for key in references[name] if key is not None]
             connection.register(name, pa.table({"key": pa.array(known, pa.string())}))
         return connection.sql(
             f"""SELECT number{labelled} FROM (
                     SELECT *, {" OR ".join(suspects) or "false"} AS suspect{damages}
-                    FROM (SELECT *, row_number() OVER () AS number FROM batch_rows))
+                    FROM batch_rows)
                 WHERE {kept} ORDER BY number"""
         ).to_arrow_table()
     finally:

@@ -129,3 +129,25 @@ def test_the_decision_that_made_a_cell_is_named() -> None:
     change = {"fields_before": "null", "fields_after": "null", "decisions": ["D-1", "D-9"]}
     known = {"D-1": {"decision_id": "D-1", "by": "가", "why": "새 인물", "what": "name add C-1 리안"}}
     assert told(change, known)["decided"] == [known["D-1"]]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("now", "turn", "지금 카드 대신 회차가 쓰일 때의 카드로 판정했습니다"),
+        ("turn", "now", "회차가 쓰일 때의 카드 대신 지금 카드로 판정했습니다"),
+    ],
+)
+def test_a_change_of_the_setting_is_told_in_korean(house: House, before: str, after: str, told: str) -> None:
+    """The card of C-1 was edited after its turns were written; the site has judged them by the card of now."""
+    since = SECOND
+    with house.warehouse() as connection:
+        if before == "turn":
+            house.options["card_as_of"], since = before, "run-before"
+            assert house.judge(connection, DAY_1, since).changes
+        house.options["card_as_of"] = after
+        assert house.judge(connection, DAY_1, "run-setting").changes
+        publish(connection, house.settings.published, keep=3)
+    text = seen(reader(house).get("/changes", params={"since": since})).text
+    shown = f"card_as_of: {before} -> {after} 설정이 바뀌어, {told}"
+    assert text.count(shown) >= 2, "in the list of causes and at a turn"

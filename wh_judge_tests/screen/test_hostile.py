@@ -19,7 +19,7 @@ from wh_judge_tests.screen.site import Seen, listed, reader, seen
 
 SCRIPT = "<script>alert(1)</script>"
 QUOTES = "\"'><img src=x onerror=alert(1)>"
-TEMPLATE = "{{ 7*7 }}{% raw %}${7*7}"
+TEMPLATE = "{{ 7079*7103 }}{% raw %}${7*7}"
 TURNED = "\u202egnirts\u2066"
 FORMULA = "=cmd|'/c calc'!A1"
 ADDRESS = "a/b?c=d&e#f%00+ g"
@@ -96,7 +96,7 @@ def test_a_turn_s_page_shows_it_as_text(attacked: TestClient, number: int, text:
     answer = attacked.get("/turn", params=query("T", number, text))
     page = shown_as_text(answer)
     assert [found["src"] for found in page.all("script")] == ["/static/screen.js"]
-    assert "{{ 7*7 }}" in page.text if text == TEMPLATE else "49" not in page.text
+    assert "{{ 7079*7103 }}" in page.text if text == TEMPLATE else "50282137" not in page.text
 
 
 @each_text

@@ -65,6 +65,7 @@ edits = st.one_of(
     ),
     st.tuples(st.just("lexicon"), st.permutations(LEXICON_ROWS), st.integers(1, 4)),
     st.tuples(st.just("endings"), st.sampled_from(ENDINGS)),
+    st.tuples(st.just("card as of"), st.sampled_from(["now", "turn"])),
     st.tuples(st.just("judge"), st.permutations(range(3)), st.integers(1, 3)),
     st.tuples(st.just("judge"), st.permutations(range(3)), st.integers(1, 3)),
     st.tuples(st.just("fail"), st.integers(0, 2), st.sampled_from(["spoilt", "unsound", "broken off"])),
@@ -92,7 +93,7 @@ class Edited:
         self.versions: dict[str, Versions] = {}
         self.terms: Sequence[LexiconTerm] = ()
         self.witness, self.tick, self.clock = Witness(), 0, BEGIN
-        monkeypatch.setattr(versions, "now", lambda: self.clock)
+        monkeypatch.setattr(versions, "clock", lambda: self.clock)
         self.log("a")
         self.write_cards()
         self.lexicon(LEXICON_ROWS)
@@ -115,6 +116,8 @@ class Edited:
             self.lexicon(what[0][: what[1]])
         elif kind == "endings":
             self.house.options["endings"] = what[0]
+        elif kind == "card as of":
+            self.house.options["card_as_of"] = what[0]
         elif kind == "fail":
             self.fail(DAYS[what[0]], what[1])
         else:

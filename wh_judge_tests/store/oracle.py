@@ -25,12 +25,12 @@ class World:
     settings: RuleSettings
     card_by_time: bool
 
-    def card(self, turn: ChatTurn) -> CharacterCard | None:
-        """The card that judges the turn."""
+    def card(self, turn: ChatTurn, setting: "World | None" = None) -> CharacterCard | None:
+        """The card that judges the turn, where it is given by the setting of another moment."""
         versions = self.cards.get(turn.character_id)
         if versions is None:
             return None
-        if not self.card_by_time:
+        if not (setting or self).card_by_time:
             return versions[-1][1]
         return ([version for since, version in versions if since <= turn.turn_at] or [versions[0][1]])[-1]
 
@@ -57,16 +57,20 @@ def smallest_causes(then: World, now: World, turn_id: str) -> set[Cause]:
     old, new = then.turns[turn_id], now.turns.get(turn_id)
     if new is None:
         return {("chat_turn",)}
-    recast = old.character_id != new.character_id or (now.card_by_time and old.turn_at != new.turn_at)
+    by_time = then.card_by_time or now.card_by_time
+    recast = old.character_id != new.character_id or (by_time and old.turn_at != new.turn_at)
     moved = old.session_id != new.session_id
-    inputs = ["chat_turn", *["character_card"] * (not recast), "topic_lexicon", "endings", *["mention"] * (not moved)]
+    inputs = ["card_as_of", "chat_turn", *["character_card"] * (not recast), "topic_lexicon", "endings"]
+    inputs += ["mention"] * (not moved)
     for size in range(1, len(inputs) + 1):
         found = {
             back
             for back in combinations(inputs, size)
             if _judged(
                 old if "chat_turn" in back else new,
-                then.card(old) if {"character_card", *["chat_turn"] * recast} & {*back} else now.card(new),
+                then.card(old)
+                if recast and "chat_turn" in back
+                else (then if "character_card" in back else now).card(new, then if "card_as_of" in back else now),
                 then if "topic_lexicon" in back else now,
                 then if "endings" in back else now,
                 (then if {"mention", *["chat_turn"] * moved} & {*back} else now).others(turn_id),

@@ -20,7 +20,7 @@ Connection = duckdb.DuckDBPyConnection
 def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dt.datetime]]:
     """What versions of inputs are stamped with: the first of the list."""
     times = [dt.datetime(2090, 10, 1, tzinfo=dt.UTC)]
-    monkeypatch.setattr(versions, "now", lambda: times[0])
+    monkeypatch.setattr(versions, "clock", lambda: times[0])
     yield times
 
 
@@ -194,3 +194,58 @@ def test_an_unchanged_day_that_is_judged_again_writes_nothing(house: House) -> N
                 assert house.judge(connection, day, f"again {number}").written == 0
         assert (tables(connection, runs=True), rows(connection, sql)) == (before, counts)
     assert house.settings.warehouse.stat().st_size == size
+
+
+def set_back(clock: list[dt.datetime]) -> None:
+    clock[0] -= dt.timedelta(hours=5)
+
+
+def test_a_verdict_ends_after_it_began_where_the_clock_was_set_back(
+    warehouse: Connection, house: House, clock: list[dt.datetime]
+) -> None:
+    for run, honorific_rule in (("second", "존댓말"), ("third", "반말"), ("fourth", None)):
+        with_card(warehouse, house, honorific_rule=honorific_rule)
+        assert house.judge(warehouse, DAY_3, run).committed
+        set_back(clock)
+    held = rows(warehouse, "SELECT written_at, until_at FROM verdict_history WHERE turn_id = 'T-14' ORDER BY 1")
+    assert len(held) == 4
+    assert all(since < until for since, until in held[:-1])
+    told = rows(warehouse, "SELECT run_id FROM verdict_change WHERE turn_id = 'T-14' ORDER BY changed_at")
+    assert told == [("second",), ("third",), ("fourth",)]
+
+
+def test_a_card_that_returns_counts_anew_where_the_clock_was_set_back(
+    warehouse: Connection, house: House, clock: list[dt.datetime]
+) -> None:
+    began = clock[0]
+    for first_person in ("저", "나", "저"):
+        with_card(warehouse, house, first_person=first_person)
+        set_back(clock)
+    sql = "SELECT first_person, valid_from FROM card_history WHERE character_id = 'C-3' ORDER BY valid_from"
+    found = rows(warehouse, sql)[1:]
+    microsecond = dt.timedelta(microseconds=1)
+    assert found == [("저", began), ("나", began + microsecond), ("저", began + 2 * microsecond)]
+
+
+def test_what_is_stamped_is_later_than_every_stamp(warehouse: Connection, clock: list[dt.datetime]) -> None:
+    """Whatever table holds the newest time; the columns are found in the schema, so that none is forgotten."""
+    columns = rows(
+        warehouse,
+        """SELECT table_name, column_name FROM duckdb_columns() JOIN duckdb_tables() USING (table_name)
+           WHERE data_type = 'TIMESTAMP WITH TIME ZONE' AND column_name IN
+               ('valid_from', 'until_at', 'written_at', 'changed_at', 'applied_at', 'finished_at')""",
+    )
+    # A closed verdict ends later than it began.
+    assert {*columns} - {("verdict_closed", "written_at")} == {*versions.STAMPS}
+    assert versions.now(warehouse) == clock[0]
+    for table, column in versions.STAMPS:
+        late = clock[0] + dt.timedelta(days=1)
+        warehouse.execute("BEGIN")
+        others = ", ".join(
+            f'NULL::{kind} AS "{name}"'
+            for name, kind in rows(warehouse, f"SELECT column_name, column_type FROM (DESCRIBE {table})")
+            if name != column
+        )
+        warehouse.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT TIMESTAMPTZ '{late}' AS {column}, {others}")
+        assert versions.now(warehouse) == late + dt.timedelta(microseconds=1), table
+        warehouse.execute("ROLLBACK")

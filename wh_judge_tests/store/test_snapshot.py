@@ -36,9 +36,20 @@ def ids(folder: Path) -> set[str]:
 def test_readers_get_every_row_of_every_published_table(warehouse: Connection, folder: Path) -> None:
     path = publish(warehouse, folder, keep=5).path
     with duckdb.connect(str(path), read_only=True) as reader:
-        assert {name for (name,) in rows(reader, "SHOW TABLES")} == set(PUBLISHED)
+        assert {name for (name,) in rows(reader, "SHOW TABLES")} == {*PUBLISHED, "verdict_closed"}
         reader.execute("SET TimeZone = 'Asia/Seoul'")
-        assert tables(reader, runs=True) == tables(warehouse, runs=True)
+        found, expected = tables(reader, runs=True), tables(warehouse, runs=True)
+        columns = "* EXCLUDE (run_id, written_at)"
+        found["verdict"] = rows(reader, f"SELECT {columns} FROM verdict ORDER BY {PUBLISHED['verdict']}")
+        assert found == expected
+
+
+def test_a_verdict_in_force_names_the_run_that_wrote_it(warehouse: Connection, folder: Path) -> None:
+    path = publish(warehouse, folder, keep=5).path
+    sql = "SELECT turn_id, run_id, written_at FROM {} ORDER BY turn_id"
+    with duckdb.connect(str(path), read_only=True) as reader:
+        reader.execute("SET TimeZone = 'Asia/Seoul'")
+        assert rows(reader, sql.format("verdict")) == rows(warehouse, sql.format("verdict_row")) != []
 
 
 def test_rows_lie_in_their_order(warehouse: Connection, folder: Path) -> None:

@@ -250,7 +250,7 @@ def test_a_migration_that_fails_leaves_what_was(house: House, monkeypatch: pytes
 def test_what_a_newer_version_wrote_is_refused(house: House) -> None:
     with house.warehouse() as connection:
         connection.execute("UPDATE schema_version SET version = 9")
-    message = r"was written by a newer version of wh-judge \(schema 9, this one knows 1\); install that version"
+    message = r"was written by a newer version of wh-judge \(schema 9, this one knows 2\); install that version"
     with pytest.raises(UserError, match=message), house.warehouse():
         pass
 
