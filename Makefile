@@ -2,6 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 HOST := 127.0.0.1
+UI_PORT ?= 3000
+DOCS_PORT ?= 3001
+SCREEN_PORT ?= 3002
 DAGSTER_HOME ?= $(CURDIR)
 export DAGSTER_HOME
 DATA := $(or $(WH_JUDGE_DATA),data)
@@ -16,10 +19,11 @@ help:
 	@echo "make run    judge the sample log and show the result"
 	@echo "make test   run all tests"
 	@echo "make lint   ruff, mypy and dagster definitions validate"
-	@echo "make serve  the screen on http://$(HOST):3002 beside the Dagster UI of make ui"
+	@echo "make serve  the screen on http://$(HOST):$(SCREEN_PORT), and all that make ui starts"
 	@echo "make bench  measure speed and memory beside what else one could use (hours; BENCH=\"judge-1m lexicon\" for some)"
-	@echo "make ui     the Dagster UI with its daemon on http://$(HOST):3000"
+	@echo "make ui     the Dagster UI with its daemon on http://$(HOST):$(UI_PORT), the Data Docs on port $(DOCS_PORT)"
 	@echo "make model  build the small language model that tests of drafts ask, into .wheels/"
+	@echo "make lock   pin the versions of all dependencies anew"
 	@echo "make clean  delete what runs have made (data/, .dagster/), not the sample"
 
 # Exit code 1 means that there is something to look at, such as the rejected rows of the sample: the run itself is done.
@@ -38,16 +42,26 @@ lint: .venv/dev
 bench: .venv/dev
 	@$(BIN)/python -m benchmarks $(BENCH)
 
+# Two daemons on one history get in each other's way, so that a port in use ends it before anything is started.
+define free
+	@for port in $(1); do \
+	$(BIN)/python -c 'import socket, sys; s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind((sys.argv[1], int(sys.argv[2])))' \
+	$(HOST) $$port 2>/dev/null || { echo "port $$port is in use: end what runs there (make serve starts all of make ui), or give" \
+	"UI_PORT, DOCS_PORT or SCREEN_PORT, such as: make ui UI_PORT=3010" >&2; exit 2; }; done
+endef
+
 # The second server shows the Data Docs that the checks link to: a browser opens no file from a served page.
 ui: .venv/run
+	$(call free,$(UI_PORT) $(DOCS_PORT))
 	@mkdir -p $(DATA)/docs
-	@$(BIN)/python -m http.server --bind $(HOST) --directory $(DATA)/docs 3001 >/dev/null 2>&1 & docs=$$!; \
+	@$(BIN)/python -m http.server --bind $(HOST) --directory $(DATA)/docs $(DOCS_PORT) >/dev/null 2>&1 & docs=$$!; \
 	trap "kill $$docs 2>/dev/null" EXIT; \
-	$(BIN)/dagster dev --host $(HOST) --port 3000
+	$(BIN)/dagster dev --host $(HOST) --port $(UI_PORT)
 
 # The screen and the Dagster UI end together.
 serve: .venv/run
-	@$(BIN)/wh-judge screen --host $(HOST) & screen=$$!; \
+	$(call free,$(UI_PORT) $(DOCS_PORT) $(SCREEN_PORT))
+	@$(BIN)/wh-judge screen --host $(HOST) --port $(SCREEN_PORT) & screen=$$!; \
 	trap "kill $$screen 2>/dev/null" EXIT; \
 	$(MAKE) --no-print-directory ui
 

@@ -87,10 +87,16 @@ def run_range(
             stale = refresh_stale(connection, settings)
             chosen = [entry.day for entry in stale] if only_stale else log_days(connection)
             days = [day for day in chosen if first <= day <= last]
+            if not any(first <= day <= last for day in log_days(connection)):
+                raise UserError(f"FROM {first} TO {last}: no turns lie on these days; {_lie(log_days(connection))}")
         _judge(result, instance, days, settings, progress)
         progress("evaluations", 0, 0)
         _execute(result, instance, settings, "evaluations", "evaluations")
     return result
+
+
+def _lie(days: Sequence[dt.date]) -> str:
+    return f"the log has turns from {min(days)} to {max(days)}" if days else "the log has none at all"
 
 
 def run_drafts(settings: Settings, first: dt.date, last: dt.date, progress: Progress) -> RunResult:

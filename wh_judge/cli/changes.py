@@ -28,10 +28,10 @@ def command(first: dt.datetime | None, last: dt.datetime | None, data: str | Non
       wh-judge changes
       wh-judge changes 2026-09-01 2026-09-07 --json
     """
-    from wh_judge.store import open_warehouse
+    from wh_judge.store import read_warehouse
     from wh_judge.store.changes import read_changes
 
-    with open_warehouse(load_settings(data=data).warehouse) as connection:
+    with read_warehouse(load_settings(data=data).warehouse) as connection:
         changes = read_changes(connection, first and first.date(), last and last.date())
     if as_json:
         click.echo(json.dumps(changes, ensure_ascii=False, indent=2))

@@ -151,11 +151,11 @@ def results(probes: Path, data: str | None, as_json: bool) -> None:
       wh-judge probes results probes.json
     """
     from wh_judge.probes.files import read_probes
-    from wh_judge.store import open_warehouse
+    from wh_judge.store import read_warehouse
     from wh_judge.store.probes import results_of
 
     found = read_probes(probes)
-    with open_warehouse(load_settings(data=data).warehouse) as connection:
+    with read_warehouse(load_settings(data=data).warehouse) as connection:
         measured = results_of(connection, found)
     if as_json:
         click.echo(json.dumps(measured.model_dump(), ensure_ascii=False, indent=2))

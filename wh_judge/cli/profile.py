@@ -31,10 +31,10 @@ def command(first: str | None, second: str | None, data: str | None, as_json: bo
       wh-judge profile byeol-large haneul-7b
     """
     from wh_judge.evaluation.profile import measure_difference, measure_profiles
-    from wh_judge.store import open_warehouse
+    from wh_judge.store import read_warehouse
     from wh_judge.store.evaluations import read_scores
 
-    with open_warehouse(load_settings(data=data).warehouse) as connection:
+    with read_warehouse(load_settings(data=data).warehouse) as connection:
         scores = read_scores(connection)
     models = sorted(set(scores["model_id"].to_pylist()))
     if not models:

@@ -47,10 +47,10 @@ def _listing(find: Callable[..., Found]) -> click.Command:
 @contextmanager
 def reading(settings: Settings) -> "Iterator[tuple[duckdb.DuckDBPyConnection, list[Decision]]]":
     """The warehouse, and what was decided."""
-    from wh_judge.store import open_warehouse
+    from wh_judge.store import read_warehouse
     from wh_judge.store.decisions import decisions_of
 
-    with open_warehouse(settings.warehouse) as connection:
+    with read_warehouse(settings.warehouse) as connection:
         yield connection, decisions_of(settings)
 
 
@@ -62,6 +62,7 @@ def decisions(settings: Settings) -> Found:
     Example:
       wh-judge review decisions
     """
+    from wh_judge.ingest import KST
     from wh_judge.review.book import line
     from wh_judge.review.decisions import in_force, shown
     from wh_judge.store.decisions import decisions_of
@@ -69,7 +70,8 @@ def decisions(settings: Settings) -> Found:
     rows = decisions_of(settings)
     counting = {row.decision_id for row in in_force(rows)}
     return [line(row) | {"in_force": row.decision_id in counting} for row in rows], (
-        f"{row.decision_id}  {row.at:%Y-%m-%d %H:%M}  {shown(row)}  by {row.by}{f': {row.why}' if row.why else ''}"
+        f"{row.decision_id}  {row.at.astimezone(KST):%Y-%m-%d %H:%M%z}  {shown(row)}  by {row.by}"
+        + (f": {row.why}" if row.why else "")
         + ("" if row.decision_id in counting or row.kind == "undo" else "  (does not count any more)")
         for row in rows
     )

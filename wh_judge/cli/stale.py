@@ -23,12 +23,12 @@ def command(inputs: str | None, data: str | None, as_json: bool) -> None:
     Example:
       wh-judge stale
     """
-    from wh_judge.store import open_warehouse
+    from wh_judge.store import read_warehouse
     from wh_judge.store.stale import find_stale
     from wh_judge.store.unread import unread_inputs
 
     settings = load_settings(inputs=inputs, data=data)
-    with open_warehouse(settings.warehouse) as connection:
+    with read_warehouse(settings.warehouse) as connection:
         stale = find_stale(connection, settings.rules, settings.card_as_of)
         unread = unread_inputs(connection, settings)
     if as_json:

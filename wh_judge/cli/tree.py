@@ -30,10 +30,10 @@ def command(turn_id: str, data: str | None, as_json: bool) -> None:
       wh-judge tree T-194 --json
     """
     from wh_judge.evaluation.tree import evidence_tree
-    from wh_judge.store import open_warehouse
+    from wh_judge.store import read_warehouse
     from wh_judge.store.tree import read_case
 
-    with open_warehouse(load_settings(data=data).warehouse) as connection:
+    with read_warehouse(load_settings(data=data).warehouse) as connection:
         case, verdict = read_case(connection, turn_id)
     tree = evidence_tree(case, verdict)
     if as_json:

@@ -94,12 +94,12 @@ def export_votes(form: str, source: str | None, out: Path, data: str | None) -> 
       wh-judge votes export --format potato --out votes.jsonl
     """
     from wh_judge.outputs import check_writable
-    from wh_judge.store import open_warehouse
+    from wh_judge.store import read_warehouse
     from wh_judge.store.votes import read_votes
     from wh_judge.votes.formats import write_votes
 
     check_writable(out)
-    with open_warehouse(load_settings(data=data).warehouse) as connection:
+    with read_warehouse(load_settings(data=data).warehouse) as connection:
         found = read_votes(connection, source)
     if not found:
         raise UserError("there is no such vote in the warehouse; import some and run wh-judge run first")
@@ -130,12 +130,12 @@ def pairs(form: str, number: int, seed: int, out: Path, data: str | None) -> Non
     from wh_judge.evaluation.pairing import candidates, choose_many, uncertainty
     from wh_judge.evaluation.ratings import rate
     from wh_judge.outputs import check_writable
-    from wh_judge.store import open_warehouse
+    from wh_judge.store import read_warehouse
     from wh_judge.store.votes import read_answers, read_tallies, votes_by_case
     from wh_judge.votes.formats import write_pairs
 
     check_writable(out)
-    with open_warehouse(load_settings(data=data).warehouse) as connection:
+    with read_warehouse(load_settings(data=data).warehouse) as connection:
         answers, tallies, voted = read_answers(connection), read_tallies(connection), votes_by_case(connection)
     possible = candidates({case: list(models) for case, models in answers.items()})
     if not possible:
@@ -166,10 +166,10 @@ def ratings(data: str | None, as_json: bool) -> None:
     """
     from wh_judge.evaluation.ratings import rate_arena
     from wh_judge.evaluation.support import support_votes, tally
-    from wh_judge.store import open_warehouse
+    from wh_judge.store import read_warehouse
     from wh_judge.store.votes import read_support, read_tallies, vote_sources
 
-    with open_warehouse(load_settings(data=data).warehouse) as connection:
+    with read_warehouse(load_settings(data=data).warehouse) as connection:
         tallies, sources = read_tallies(connection), vote_sources(connection)
         support = tally(support_votes(read_support(connection)))
     if not tallies and not support:
@@ -217,11 +217,11 @@ def agreement(data: str | None, as_json: bool) -> None:
     Example:
       wh-judge votes agreement --json
     """
-    from wh_judge.store import open_warehouse
+    from wh_judge.store import read_warehouse
     from wh_judge.store.vote_agreement import agreement_now
 
     settings = load_settings(data=data)
-    with open_warehouse(settings.warehouse) as connection:
+    with read_warehouse(settings.warehouse) as connection:
         found = agreement_now(connection, settings.rules)
     if not found.votes:
         raise UserError("there is no vote in the warehouse; import some and run wh-judge run first")

@@ -24,10 +24,10 @@ def command(turn_id: str, data: str | None, as_json: bool) -> None:
     Example:
       wh-judge why T-48
     """
-    from wh_judge.store import open_warehouse
+    from wh_judge.store import read_warehouse
     from wh_judge.store.why import why
 
-    with open_warehouse(load_settings(data=data).warehouse) as connection:
+    with read_warehouse(load_settings(data=data).warehouse) as connection:
         known = why(connection, turn_id)
     if as_json:
         click.echo(json.dumps(known, ensure_ascii=False, indent=2))
@@ -53,7 +53,7 @@ def _print(known: dict[str, Any], turn_id: str, console: Console) -> None:
         for row in verdict["evidence"]:
             field = f"{row['agg']}({row['field']})" if row.get("agg") else row["field"]
             value = safe(json.dumps(row["value"], ensure_ascii=False))
-            console.print(f"  {row['source']:<16}{field:<20}{value}", soft_wrap=True)
+            console.print(f"  {row['source']:<16}{field:<20} {value}", soft_wrap=True)
         inputs = verdict["inputs"]
         console.print(
             f"[bold]Judged from[/bold]  turn {inputs['turn_version'][:12]}, card {inputs['card_version'][:12]}, "

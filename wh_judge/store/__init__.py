@@ -20,7 +20,7 @@ from wh_judge.errors import UserError
 from wh_judge.store.layout import CONFIG, bring_up_to_date
 from wh_judge.store.transactions import roll_back, transaction
 
-__all__ = ["is_of_the_disk", "open_warehouse", "roll_back", "transaction", "waiting_on"]
+__all__ = ["is_of_the_disk", "open_warehouse", "read_warehouse", "roll_back", "transaction", "waiting_on"]
 
 WAIT_SECONDS = 60.0
 """How long a process waits for another one that has the warehouse open, or is at work with it."""
@@ -70,6 +70,19 @@ def open_warehouse(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         raise _not_written(path, error) from None
     finally:
         connection.close()
+
+
+@contextmanager
+def read_warehouse(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """As `open_warehouse`, for those who only read: where there is none, none is made.
+
+    Raises:
+        UserError: there is none.
+    """
+    if not path.is_file():
+        raise UserError(f"{path}: is not there; name the folder of the warehouse with --data, or do wh-judge run first")
+    with open_warehouse(path) as connection:
+        yield connection
 
 
 def _first_connection(path: Path) -> duckdb.DuckDBPyConnection:

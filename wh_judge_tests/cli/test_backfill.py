@@ -52,6 +52,13 @@ def test_days_that_were_not_asked_for_stay_stale(filled: tuple[Home, Result]) ->
         assert filled[0].stale(connection) == [day for day in DAYS if day != DAY_2]
 
 
+def test_days_without_a_turn_are_told(filled: tuple[Home, Result]) -> None:
+    home = filled[0]
+    code, out, error = call("backfill", "1999-01-01", "1999-01-02", *home.flags)
+    assert (code, out) == (2, "")
+    assert f"no turns lie on these days; the log has turns from {min(DAYS)} to {max(DAYS)}" in error
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [

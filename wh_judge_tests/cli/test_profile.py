@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from wh_judge.store import open_warehouse
 from wh_judge_tests.cli.call import Result, call
 from wh_judge_tests.house import DAYS, House, settle
 
@@ -54,5 +55,17 @@ def test_a_model_that_is_missing_is_told(house: House, models: list[str], reason
 
 
 def test_an_empty_warehouse_is_told(tmp_path: Path) -> None:
+    with open_warehouse(tmp_path / "warehouse.duckdb"):
+        pass
     code, _, error = call("profile", "--data", tmp_path)
     assert code == 2 and "run wh-judge run first" in error
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["stale", "changes", "why T-1", "tree T-1", "profile", "votes ratings", "review terms"],
+)
+def test_a_folder_that_is_not_there_is_told_and_not_made(arguments: str, tmp_path: Path) -> None:
+    code, _, error = call(*arguments.split(), "--data", tmp_path / "no_folder")
+    assert (code, "is not there; name the folder of the warehouse" in error) == (2, True)
+    assert not (tmp_path / "no_folder").exists()

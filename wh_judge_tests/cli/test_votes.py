@@ -107,6 +107,8 @@ def test_exported_votes_are_those_of_the_warehouse(form: str, name: str, house: 
 
 @pytest.mark.parametrize("arguments", [("export", "--out", "o.jsonl"), ("ratings",), ("agreement",)])
 def test_without_a_vote_it_says_what_to_do(arguments: tuple[str, ...], house: House) -> None:
+    with house.warehouse():
+        pass
     code, out, error = call("votes", *arguments, "--data", house.data)
     assert (code, out) == (2, "")
     assert "import some and run wh-judge run first" in error
@@ -177,6 +179,8 @@ def test_pairs_to_vote_on_come_back_as_votes(form: str, name: str, house: House,
 
 
 def test_without_a_shared_prompt_there_is_nothing_to_vote_on(house: House) -> None:
+    with house.warehouse():
+        pass
     code, _, error = call("votes", "pairs", "--format", "potato", "--out", "x.jsonl", "--data", house.data)
     assert code == 2 and "no prompt was answered by two models" in error
 
