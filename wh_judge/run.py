@@ -85,10 +85,11 @@ def run_range(
             progress("log files", 0, 0)
             bring_in(connection, settings)
             stale = refresh_stale(connection, settings)
-            chosen = [entry.day for entry in stale] if only_stale else log_days(connection)
+            known = log_days(connection)
+            if not any(first <= day <= last for day in known):
+                raise UserError(f"FROM {first} TO {last}: no turns lie on these days; {_lie(known)}")
+            chosen = [entry.day for entry in stale] if only_stale else known
             days = [day for day in chosen if first <= day <= last]
-            if not any(first <= day <= last for day in log_days(connection)):
-                raise UserError(f"FROM {first} TO {last}: no turns lie on these days; {_lie(log_days(connection))}")
         _judge(result, instance, days, settings, progress)
         progress("evaluations", 0, 0)
         _execute(result, instance, settings, "evaluations", "evaluations")

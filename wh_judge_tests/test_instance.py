@@ -3,7 +3,6 @@
 import logging
 import os
 import subprocess
-import sys
 import threading
 import tomllib
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from wh_judge.errors import UserError
 from wh_judge.instance import STARTED_HERE, dagster_home, open_instance
 from wh_judge.resources import POOL
 from wh_judge.settings import Settings
+from wh_judge_tests.holder import process_that_holds
 
 ROOT = Path(__file__).parents[1]
 
@@ -145,14 +145,8 @@ def held(settings: Settings) -> Iterator[subprocess.Popen[str]]:
         pass
     lock = settings.data / "dagster" / "wh-judge.lock"
     assert lock.read_text() == f"{os.getpid()}\n"
-    command = [sys.executable, "-c", _HOLD, str(lock), "4711\n"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "held\n"
-            yield process
-        finally:
-            process.kill()
+    with process_that_holds(_HOLD, lock, "4711\n") as process:
+        yield process
 
 
 def test_another_process_at_work_is_named_after_the_wait(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,7 @@
 
 import logging
 import os
-import subprocess
-import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,26 +10,7 @@ import pytest
 from wh_judge import locks
 from wh_judge.errors import UserError
 from wh_judge.locks import alone
-
-_HOLD = """
-import pathlib, sys, time
-from wh_judge.locks import alone
-with alone(pathlib.Path(sys.argv[1])):
-    print("held", flush=True)
-    time.sleep(120)
-"""
-
-
-@contextmanager
-def held(path: Path) -> Iterator[subprocess.Popen[str]]:
-    """Another process that holds the lock; it ends with the block."""
-    with subprocess.Popen([sys.executable, "-c", _HOLD, str(path)], stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "held\n"
-            yield process
-        finally:
-            process.kill()
+from wh_judge_tests.holder import hold_lock
 
 
 @pytest.fixture
@@ -48,7 +25,7 @@ def test_whoever_holds_it_stands_in_it(path: Path) -> None:
 
 
 def test_a_process_that_is_killed_lets_go(path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with held(path) as process:
+    with hold_lock(path) as process:
         threading.Timer(0.3, process.kill).start()
         with alone(path):
             assert process.wait() != 0
@@ -59,7 +36,7 @@ def test_whoever_waits_says_so_once(
     path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(locks, "SILENT_SECONDS", 0.1)
-    with held(path) as process, caplog.at_level(logging.WARNING):
+    with hold_lock(path) as process, caplog.at_level(logging.WARNING):
         for _ in range(2):
             with pytest.raises(UserError) as error, alone(path, most=0.4):
                 pass

@@ -3,11 +3,8 @@
 import json
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,7 +34,7 @@ from wh_judge.validations import VALIDATIONS
 from wh_judge_tests.builders import turn
 from wh_judge_tests.cli.call import call
 from wh_judge_tests.cli.home import Home, finished
-from wh_judge_tests.holder import hold
+from wh_judge_tests.holder import hold, hold_lock
 from wh_judge_tests.house import CARDS, DAY_1, DAY_2, DAYS, LOG, House, at, settle, tables
 
 MOMENTS = [
@@ -210,34 +207,12 @@ def test_a_run_that_waited_long_enough_names_who_holds_the_warehouse(
     )
 
 
-@contextmanager
-def at_work(home: Home) -> Iterator[subprocess.Popen[str]]:
-    """Another process of the command line; it ends with the block."""
-    command = [sys.executable, "-c", _AT_WORK, str(home.folder / "wh-judge.lock")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "held\n"
-            yield process
-        finally:
-            process.kill()
-
-
-_AT_WORK = """
-import pathlib, sys, time
-from wh_judge.locks import alone
-with alone(pathlib.Path(sys.argv[1])):
-    print("held", flush=True)
-    time.sleep(120)
-"""
-
-
 def test_with_wait_a_run_waits_for_another_one_until_it_ends(
     home: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(store, "WAIT_SECONDS", 0.3)
     monkeypatch.setattr("wh_judge.locks.SILENT_SECONDS", 0.1)
-    with at_work(home) as process:
+    with hold_lock(home.folder / "wh-judge.lock") as process:
         code, _, error = call("run", *home.flags)
         assert (code, error.endswith(f"(PID {process.pid}); wait for it to end\n")) == (2, True)
         threading.Timer(1.5, process.kill).start()
