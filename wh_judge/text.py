@@ -62,6 +62,15 @@ def nfc_inside(value: Any) -> tuple[Any, bool]:
     return value, False
 
 
+UNSEEN = "\u00ad\u200b\u2060\ufeff"
+"""Characters that no reader sees, wherever they stand."""
+
+
+def as_seen(text: str) -> str:
+    """The text in NFC without what a reader of two texts cannot tell apart: how wide white space is, and UNSEEN."""
+    return " ".join(nfc(text).translate(dict.fromkeys(map(ord, UNSEEN))).split())
+
+
 def sentences(text: str) -> Iterator[str]:
     """The pieces between sentence ends, blank ones included, in order."""
     for end in SENTENCE_ENDS[1:]:

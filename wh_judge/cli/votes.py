@@ -127,26 +127,33 @@ def pairs(form: str, number: int, seed: int, out: Path, data: str | None) -> Non
     """
     import numpy as np
 
-    from wh_judge.evaluation.pairing import candidates, choose_many, uncertainty
+    from wh_judge.evaluation.pairing import all_alike, candidates, choose_many, uncertainty
     from wh_judge.evaluation.ratings import rate
     from wh_judge.outputs import check_writable
     from wh_judge.store import read_warehouse
-    from wh_judge.store.votes import read_answers, read_tallies, votes_by_case
+    from wh_judge.store.votes import read_answers, read_tallies, replies_as_seen, votes_by_case
     from wh_judge.votes.formats import write_pairs
 
     check_writable(out)
     with read_warehouse(load_settings(data=data).warehouse) as connection:
         answers, tallies, voted = read_answers(connection), read_tallies(connection), votes_by_case(connection)
-    possible = candidates({case: list(models) for case, models in answers.items()})
+    replies = replies_as_seen(answers)
+    possible, alike = candidates(replies), all_alike(replies)
+    if alike:
+        told = f"{counted(len(alike), 'prompt')} with nothing to choose from left out, since all replies are the same"
+        click.echo(f"{told}: {', '.join(map(short, alike[:5]))}{' …' * (len(alike) > 5)}", err=True)
     if not possible:
-        raise UserError("no prompt was answered by two models; give the turns a prompt_id and run wh-judge run first")
+        raise UserError(
+            "no prompt was answered by two models with different replies; give the turns a prompt_id and run wh-judge"
+            " run first"
+        )
     offers = choose_many(possible, uncertainty(rate(tallies)), np.random.default_rng(seed), number, voted)
     documents = []
     for offer in offers:
         first, second = (answers[offer.case_id][model] for model in (offer.model_a, offer.model_b))
         left, right = (first, second) if offer.shown_left == "model_a" else (second, first)
-        replies = {"prompt": first.user_message, "left": left.reply_text, "right": right.reply_text}
-        documents.append(offer._asdict() | replies)
+        shown = {"prompt": first.user_message, "left": left.reply_text, "right": right.reply_text}
+        documents.append(offer._asdict() | shown)
     write_pairs(documents, form, out)  # type: ignore[arg-type]
     click.echo(f"{len(documents)} pairs written to {out}", err=True)
 

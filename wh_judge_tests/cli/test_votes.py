@@ -8,8 +8,9 @@ import pytest
 from wh_judge.store.votes import bring_in_people, read_votes
 from wh_judge.votes import formats
 from wh_judge.votes.rows import WINNERS, Vote, votes_from
+from wh_judge_tests.builders import turn
 from wh_judge_tests.cli.call import Result, call
-from wh_judge_tests.house import DAYS, House, settle
+from wh_judge_tests.house import DAYS, House, at, settle
 from wh_judge_tests.input_files import write
 from wh_judge_tests.votes import vote
 
@@ -176,6 +177,15 @@ def test_pairs_to_vote_on_come_back_as_votes(form: str, name: str, house: House,
     assert [entry.winner for entry in votes] == [item["shown_left"] for item in given]
     replies = {item["case_id"]: {item["left"], item["right"]} for item in given}
     assert replies["P-3"] == {"저는 그렇게 생각해요. 쉬세요.", "검을 잡아. 오늘은 손목부터 본다."}
+
+
+def test_prompts_with_nothing_to_choose_from_are_told(house: House) -> None:
+    house.log("same", *(turn(f"T-9{n}", turn_at=at(1), model_id=f"M-{n}", prompt_id="P-9") for n in (1, 2)))
+    with house.warehouse() as connection:
+        house.bring_in(connection)
+    _, _, error = call("votes", "pairs", "--format", "potato", "--out", "x.jsonl", "--data", house.data)
+    assert error.startswith("1 prompt with nothing to choose from left out, since all replies are the same: P-9\n")
+    assert error.endswith("3 pairs written to x.jsonl\n")
 
 
 def test_without_a_shared_prompt_there_is_nothing_to_vote_on(house: House) -> None:
