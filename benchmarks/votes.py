@@ -11,6 +11,7 @@ import json
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -59,14 +60,13 @@ def main() -> None:
         inputs.mkdir()
         write_votes(inputs / "votes.jsonl", votes, models)
         forms = [Path(folder, f"votes{suffix}") for suffix in (".json", ".csv", ".parquet")]
-        rows = duckdb.read_json(str(inputs / "votes.jsonl"), format="newline_delimited")
         for form, options in zip(forms, ("FORMAT json, ARRAY true", "HEADER", "FORMAT parquet"), strict=True):
-            duckdb.sql(f"COPY rows TO '{form}' ({options})")
+            duckdb.sql(f"COPY (FROM '{inputs / 'votes.jsonl'}') TO '{form}' ({options})")
         settings = Settings(data=Path(folder) / "data", inputs=inputs)  # type: ignore[call-arg]
         with open_warehouse(settings.warehouse) as connection:
             for name, work in (
                 ("imported", lambda: read_votes(inputs / "votes.jsonl", "lmarena", "benchmark")),
-                *((f"read {form.suffix}", lambda form=form: read_table(form, TABLES["vote"])) for form in forms),
+                *((f"read {form.suffix}", partial(read_table, form, TABLES["vote"])) for form in forms),
                 ("brought in", lambda: bring_in_people(connection, settings)),
                 ("counted", lambda: read_tallies(connection)),
                 ("rated", lambda: rate_arena(read_tallies(connection), [], vote_sources(connection))),

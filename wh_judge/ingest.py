@@ -270,7 +270,8 @@ def _read_votes(entries: Iterator[Record | Line], reading: "_Reading") -> Iterat
     nothing = True
     for some in blocks(entries):
         nothing = False
-        found, kept = certain_votes(some), []
+        found = certain_votes(some)
+        kept: list[int] = []
         mask = found.mask & (not reading.is_news(found.names))
         lines = [entry.line or 0 for entry in some]
         for place, key in enumerate(found.rows["vote_id"].to_pylist()):

@@ -38,8 +38,9 @@ def _metadata(agreement: VoteAgreement) -> dict[str, Any]:
     judges = []
     for judge in agreement.judges:
         shares = map(share, (judge.accuracy, judge.accuracy_when_decided, judge.draw_rate, judge.brier))
-        ranks = (points(value, 2) for value in (judge.ranks.spearman, judge.ranks.kendall, judge.ranks.p_value))
-        judges.append([judge.judge, judge.votes, *shares, judge.ranks.models, *ranks])
+        of = judge.ranks
+        ranks = (points(value, 2) for value in (of.spearman, of.p_value, of.kendall, of.kendall_p_value))
+        judges.append([judge.judge, judge.votes, *shares, of.models, *ranks])
     stability = [
         [entry.judge, len(entry.runs), *(points(v, 3) for v in (entry.largest_spread, entry.envelope)), entry.note]
         for entry in agreement.stability
@@ -48,12 +49,12 @@ def _metadata(agreement: VoteAgreement) -> dict[str, Any]:
     pairs = [[p.first, p.second, p.units, p.agreed, points(p.kappa, 2)] for p in people.pairs]
     header = ["judge", "votes", "accuracy", "accuracy when decided", "draw rate", "Brier"]
     metadata: dict[str, Any] = {
+        "unplaced": sentences("left out", [entry.told() for entry in agreement.unplaced]),
         "votes": agreement.votes,
-        "judges": markdown_table([*header, "models", "rho", "tau", "p"], judges),
+        "judges": markdown_table([*header, "models", "rho", "p of rho", "tau", "p of tau"], judges),
         "stability": markdown_table(
             ["judge", "runs", "largest spread", "envelope", "note"], stability, SENTENCE_CHARACTERS
         ),
-        "unplaced": sentences("left out", [entry.told() for entry in agreement.unplaced]),
         "annotators": people.annotators,
         "pairs": markdown_table(["annotator", "annotator", "units", "agreed", "kappa"], pairs),
         "cautions": sentences("caution", agreement.cautions),

@@ -148,8 +148,8 @@ def test_agreement_is_shown(house: House) -> None:
     code, out, error = call("votes", "agreement", "--data", house.data)
     assert (code, error) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "Judges beside 1 votes"
-    assert lines[1].startswith("  rules: 1 votes, accuracy 1.00, ")
+    assert lines[0] == "Judges beside 1 vote"
+    assert lines[1].startswith("  rules: 1 vote, accuracy 1.00, ")
     assert "  rules: 4 runs over 2 replies, largest spread 0.000" in out
     document = json.loads(call("votes", "agreement", "--data", house.data, "--json").out)
     assert [judge["judge"] for judge in document["judges"]] == ["rules", "rules, kept or not"]
@@ -212,7 +212,18 @@ def test_another_judge_s_rows_on_unknown_turns_are_told(house: House) -> None:
     with house.warehouse() as connection:
         bring_in_people(connection, house.settings)
     out = call("votes", "agreement", "--data", house.data).out
-    assert "  [bold]J: left out 1 row on turns that the log does not have, such as T-404\n" in out
+    assert out.startswith("  [bold]J: left out 1 row on turns that the log does not have, such as T-404\nJudges beside")
+
+
+def test_unknown_turns_are_told_before_that_nobody_voted(house: House) -> None:
+    write(house.inputs / "judges.jsonl", [{"judge": "[bold]J", "turn_id": "T-404", "score": 1}])
+    with house.warehouse() as connection:
+        bring_in_people(connection, house.settings)
+    code, out, error = call("votes", "agreement", "--data", house.data)
+    assert (code, out) == (2, "")
+    first, second = error.splitlines()
+    assert first == "[bold]J: left out 1 row on turns that the log does not have, such as T-404"
+    assert "there is no vote in the warehouse" in second
 
 
 def test_a_long_name_does_not_flood_the_terminal(house: House) -> None:

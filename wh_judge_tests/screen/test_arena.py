@@ -174,10 +174,8 @@ def arena(root: Path, *turns: ChatTurn) -> Seen:
 def talk(session: str, first: int, *said: str, model: str, reply: str) -> list[ChatTurn]:
     """A conversation of turns from T-first on, and then a reply to the prompt P-1."""
     before = [
-        turn(
-            f"T-{first + place}", turn_at=at(1), session_id=session, model_id=model, user_message=text, reply_text="응."
-        )
-        for place, text in enumerate(said)
+        turn(f"T-{number}", turn_at=at(1), session_id=session, model_id=model, user_message=text, reply_text="응.")
+        for number, text in enumerate(said, first)
     ]
     last = turn(f"T-{first + len(said)}", turn_at=at(1), session_id=session, model_id=model, prompt_id="P-1")
     return [*before, last.model_copy(update={"reply_text": reply})]
@@ -300,3 +298,20 @@ def test_rows_on_unknown_turns_are_told_and_hostile_names_are_text(house: House)
 def test_long_names_of_models_do_not_flood_the_page(house: House) -> None:
     one, other = "<b>" * 3_000, "m" * 10_000
     assert len(ratings(house, arena_ratings=rate_arena([Tally(one, other, 3, 0, 0, 0)], [], {"s" * 10_000: 3}))) < 4_000
+
+
+def test_rank_correlations_stand_with_their_p_and_what_so_few_models_bear(house: House) -> None:
+    votes = [
+        cast(f"{a}{b}{n}", winner=winner, model_a=a, model_b=b)
+        for a, b in ("ab", "bc", "ac")
+        for n, winner in enumerate(("model_a", "model_a", "model_b"))
+    ]
+    table = pa.Table.from_pylist([entry.model_dump() for entry in votes], VOTE_SCHEMA)
+    rows = [
+        {"judge": "J", "run": "1", "case_id": votes[0].case_id, "model_id": model, "score": score}
+        for model, score in (("a", 1.0), ("b", 0.5), ("c", 0.0))
+    ]
+    judged = pa.Table.from_pylist(rows, JUDGED_SCHEMA)
+    text = ratings(house, vote_agreement=measure_vote_agreement(table, judged, rate(tally(votes))))
+    assert "ρ 1.00 p = 0.33 · τ 1.00 p = 0.33 모델 3개, 우연과 가를 수 없음" in text
+    assert "모델이 3개면 순서가 6가지뿐이라" in text
