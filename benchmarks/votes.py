@@ -11,6 +11,7 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -64,14 +65,15 @@ def main() -> None:
             duckdb.sql(f"COPY (FROM '{inputs / 'votes.jsonl'}') TO '{form}' ({options})")
         settings = Settings(data=Path(folder) / "data", inputs=inputs)  # type: ignore[call-arg]
         with open_warehouse(settings.warehouse) as connection:
-            for name, work in (
+            steps: list[tuple[str, Callable[[], object]]] = [
                 ("imported", lambda: read_votes(inputs / "votes.jsonl", "lmarena", "benchmark")),
                 *((f"read {form.suffix}", partial(read_table, form, TABLES["vote"])) for form in forms),
                 ("brought in", lambda: bring_in_people(connection, settings)),
                 ("counted", lambda: read_tallies(connection)),
                 ("rated", lambda: rate_arena(read_tallies(connection), [], vote_sources(connection))),
                 ("annotators", lambda: measure_labellers(vote_table(connection))),
-            ):
+            ]
+            for name, work in steps:
                 begun, used = time.perf_counter(), time.process_time()
                 work()
                 seconds = time.perf_counter() - begun
