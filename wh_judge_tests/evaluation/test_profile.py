@@ -186,4 +186,4 @@ def test_where_no_resample_differs_the_interval_stays_open(sample: list[float]) 
 
 
 def test_an_interval_lies_between_the_percentiles() -> None:
-    assert percentiles(np.arange(1001.0)) == (25.0, 975.0)
+    assert percentiles(np.arange(1001.0)) == pytest.approx((25.0, 975.0))
