@@ -87,6 +87,9 @@ class Filter:
         return "hedge IS NOT NULL AND list_contains(notes, $code)", {"code": self.skipped}
 
 
+LIST = (*(field.name for field in fields(Filter)), "day")
+"""The parameters of a list; `day` stands for `first` and `last`."""
+
 _EQUAL = {"character_id": "character", "model_id": "model", "session_id": "session"}
 
 

@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse
 from wh_judge import __version__
 from wh_judge.screen import words
 from wh_judge.screen.filters import SKIPS, Filter
+from wh_judge.screen.findings import korean_finding
 from wh_judge.screen.listing import MOST_CHOICES
 from wh_judge.screen.marks import marked, reply_spans, word_spans
 from wh_judge.screen.reasons import korean
@@ -53,6 +54,7 @@ ENVIRONMENT = _Environment(
 ENVIRONMENT.globals |= {
     "pages": PAGES,
     "version": __version__,
+    "titles": {entry.code: entry.title for entry in VALIDATIONS},
     "classes": words.CLASSES,
     "kinds": words.KINDS,
     "shown_text": SHOWN_TEXT,
@@ -60,9 +62,21 @@ ENVIRONMENT.globals |= {
 }
 ENVIRONMENT.filters["korean"] = korean
 ENVIRONMENT.filters["short"] = short
+ENVIRONMENT.filters["finding"] = korean_finding
 ENVIRONMENT.filters |= {
     name: getattr(words, name)
-    for name in ("visible", "breakable", "moment", "day", "number", "percent", "decimal", "p_value", "setting")
+    for name in (
+        "visible",
+        "breakable",
+        "moment",
+        "day",
+        "number",
+        "percent",
+        "decimal",
+        "p_value",
+        "setting",
+        "particle",
+    )
 } | {"query": lambda value: Filter(**value).query()}
 
 

@@ -74,6 +74,34 @@ def breakable(text: str) -> Markup:
     return Markup("<wbr>").join(parts)
 
 
+def particle(word: object, pair: str) -> str:
+    """The form of a Korean particle that follows a word: one of `이/가`, `은/는`, `을/를`, `과/와`, `으로/로`.
+
+    How the last syllable is read decides, past quotes and brackets: Hangul by its final consonant, a digit by its name,
+    Latin letters as most English words and abbreviations that end so.
+    """
+    after_consonant, after_vowel = pair.split("/")
+    final = _final(str(word).rstrip(_CLOSING))
+    return after_vowel if not final or (final == _RIEUL and after_vowel == "로") else after_consonant
+
+
+def _final(word: str) -> int:
+    """The final consonant of the last syllable as Unicode counts them, 0 for none."""
+    last = word[-1:]
+    if "가" <= last <= "힣":
+        return (ord(last) - ord("가")) % 28
+    return next((final for pattern, final in _READ if pattern.search(word)), 0)
+
+
+_RIEUL = 8
+_CLOSING = " \t\n'\"`’”)]}>」』》〉"
+_READ = (
+    (re.compile(r"[178]$|\b[LRlr]$|[A-Z][LR]$|[a-z]le?$"), _RIEUL),
+    (re.compile(r"[036]$|\b[MNmn]$|[A-Z][MN]$|[a-z][mn]e?$|ng$|[aeiou][bckpt]$"), 1),
+)
+"""Which endings of what is not Hangul are read with which final consonant; of those that are no ㄹ any will do."""
+
+
 def moment(value: dt.datetime | None) -> str:
     """A time in Seoul, to the minute."""
     return "–" if value is None else f"{value.astimezone(KST):%Y-%m-%d %H:%M}"

@@ -143,7 +143,7 @@ def test_a_turn_shows_why_it_changed_and_its_versions(client: TestClient) -> Non
 
 
 def test_a_turn_that_never_changed_says_which_run_wrote_it(client: TestClient) -> None:
-    assert f"실행 {FIRST}이 쓴 판정입니다. 그 뒤로 바뀌지 않았습니다." in seen(client.get("/turn?id=T-11")).text
+    assert f"실행 {FIRST}가 쓴 판정입니다. 그 뒤로 바뀌지 않았습니다." in seen(client.get("/turn?id=T-11")).text
 
 
 def test_a_turn_as_a_document(client: TestClient) -> None:
@@ -201,7 +201,15 @@ def test_validations_lead_to_their_failing_turns(client: TestClient) -> None:
 
 
 def test_a_failing_turn_names_the_validation(client: TestClient) -> None:
-    assert "v10_summary_one_polite_sentence 실패" in seen(client.get("/turn?id=T-7")).text
+    page = seen(client.get("/turn?id=T-7"))
+    assert "summary 가 존댓말 한 문장 실패" in page.text
+    assert "/checks?code=v10_summary_one_polite_sentence" in page.links("/checks")
+
+
+def test_why_a_validation_fails_is_told_in_korean(client: TestClient) -> None:
+    told = "summary: 요 / 죠 / 니다 / 십시오 가운데 하나로 끝나야 하는데 마지막 어절이 '말'입니다"
+    for address in ("/turn?id=T-7", "/checks?code=v10_summary_one_polite_sentence"):
+        assert told in seen(client.get(address)).text
 
 
 def test_failing_turns_have_pages(client: TestClient) -> None:
@@ -251,7 +259,7 @@ def test_the_open_row_is_in_the_address(client: TestClient) -> None:
 
 def test_an_open_row_that_is_not_on_the_page_is_led_to(client: TestClient) -> None:
     page = seen(client.get("/verdicts?verdict=설정대로 말함&open=T-8"))
-    assert "펼쳐 둔 회차 T-8은(는) 이 쪽에 없습니다." in page.text and "/turn?id=T-8" in page.links("/turn")
+    assert "펼쳐 둔 회차 T-8은 이 쪽에 없습니다." in page.text and "/turn?id=T-8" in page.links("/turn")
 
 
 def test_all_turns_of_the_log_are_listed(client: TestClient) -> None:

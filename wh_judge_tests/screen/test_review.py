@@ -157,7 +157,7 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"choice": "burn"}, "고를 수 있는 것은 add, block입니다"),
     ({"kind": "war"}, "가운데 하나여야 합니다"),
     ({"name": " "}, "비어 있습니다"),
-    ({"name": ""}, "name이(가) 없습니다"),
+    ({"name": ""}, "name이 없습니다"),
     ({"why": "가" * 3_000}, "2000자까지 쓸 수 있습니다"),
     ({"why": "x" * 1_000_000}, "2000자까지 쓸 수 있습니다"),
     ({"character_id": "C-9"}, "「C-9」 캐릭터가 없습니다"),
@@ -166,7 +166,7 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"kind": "term", "choice": "drop", "term": "과음", "topic": "음주"}, "사전에 「과음」 → 「음주」 줄이 없습니다"),
     (
         {"kind": "hit", "choice": "harmless", "turn_id": "T-1", "term": "선거", "topic": "현실 정치"},
-        "「T-1」 회차의 답장에 「선거」이(가) 없습니다",
+        "「T-1」 회차의 답장에 「선거」가 없습니다",
     ),
     ({"kind": "ending", "choice": "add", "ending": "요."}, "빈칸이나 문장 부호가 있습니다"),
     ({"kind": "ending", "choice": "add", "ending": "요,"}, "쉼표가 있습니다"),
