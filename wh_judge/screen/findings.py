@@ -1,8 +1,8 @@
 """Why a validation fails a verdict, in Korean: what was expected, and what was found.
 
-The validations say it in English, one sentence of a few for each cell (`wh_judge.validations`), and so it is stored. Here
-each of these sentences stands beside its Korean one. What they quote is read as `shown` writes it, so that a quoted text
-can never pass for the end of its sentence. What no sentence fits is shown as it is.
+The validations (`wh_judge.validations`) say it in English, one sentence of a few for each cell, and so it is stored.
+Here each of these sentences stands beside its Korean one. What they quote is read as `shown` writes it, so that a
+quoted text can never pass for the end of its sentence. What no sentence fits is shown as it is.
 """
 
 import re
@@ -16,8 +16,8 @@ _SLOTS = {
     "value": rf"(?:{_ONE}|\[(?:{_ONE}(?:, (?:{_ONE}|…))*)?\]|white space)",
     "number": r"\d+",
     "words": r"[^\s'\"]+(?: (?:/ )?[^\s'\",]+)*?",
-    "kind": rf"(?:a text, a finite number, true, false or null|(?:a text|a list|an object|{_TEXT}(?:(?:, | or ){_TEXT})*)"
-    r"(?: or null)?)",
+    "kind": r"(?:a text, a finite number, true, false or null|"
+    rf"(?:a text|a list|an object|{_TEXT}(?:(?:, | or ){_TEXT})*)(?: or null)?)",
 }
 """What may stand in a slot of a sentence."""
 

@@ -1,5 +1,5 @@
-"""What a page can be asked for. A parameter that it does not know is told, not passed over: the reader would take a list
-for narrowed down that is not."""
+"""What a page can be asked for. A parameter that it does not know is told, not passed over: else a reader would take a
+list for narrowed down that is not."""
 
 from collections.abc import Callable
 from difflib import get_close_matches
