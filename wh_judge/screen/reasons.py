@@ -111,6 +111,8 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     ),
     (r"rules", "규칙"),
     (r"rules, kept or not", "규칙(지켰는지만)"),
+    (r"exact McNemar", "맥니마의 정확"),
+    (r"Cochran's Q", "코크런의 Q"),
     (r"no discordant pair", "모델마다 갈린 프롬프트가 없습니다"),
     (r"(\S+) has no column '(.+)'; it is ignored in the whole file", "{1}에는 {2} 칸이 없어 파일 전체에서 무시합니다"),
     (

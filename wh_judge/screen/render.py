@@ -1,5 +1,6 @@
 """Templates, and what every page shows around its own part."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,6 +38,9 @@ PAGES = (
     ("/upload", "올리기"),
 )
 
+STATES = {"good": "통과", "bad": "실패", "unknown": "안 돌았음"}
+"""What may come of a validation; names of styles."""
+
 
 class _Environment(Environment):
     """Rows are mappings, which Jinja would first ask for an attribute, thousands of times a page."""
@@ -57,6 +61,8 @@ ENVIRONMENT.globals |= {
     "titles": {entry.code: entry.title for entry in VALIDATIONS},
     "classes": words.CLASSES,
     "kinds": words.KINDS,
+    "fields": words.FIELDS,
+    "states": STATES,
     "shown_text": SHOWN_TEXT,
     "most_choices": MOST_CHOICES,
 }
@@ -82,13 +88,22 @@ ENVIRONMENT.filters |= {
 
 def render(request: Request, snapshot: Snapshot | None, template: str, **context: Any) -> HTMLResponse:
     """A page: the template with its own context, the navigation, and the validations that are always in view."""
+    found = checks(snapshot) if snapshot else None
     page = ENVIRONMENT.get_template(template).render(
         path=request.url.path,
         snapshot=snapshot,
-        checks=checks(snapshot) if snapshot else None,
+        checks=found,
+        tally=Counter(map(state, found or ())),
         **context,
     )
     return HTMLResponse(page)
+
+
+def state(check: Mapping[str, Any]) -> str:
+    """What came of a validation, as a name of `STATES`."""
+    if check["looked_at"] is None:
+        return "unknown"
+    return "bad" if check["failed"] else "good"
 
 
 def checks(snapshot: Snapshot) -> list[dict[str, Any]]:

@@ -29,6 +29,26 @@ CLASSES = {
 }
 """The style of each group of turns."""
 
+FIELDS = {
+    "rule_expected": "카드의 말투",
+    "rule_observed": "답장의 말투",
+    "off_canon_entities": "카드에 없는 이름",
+    "touched_term": "닿은 말",
+    "touched_topic": "닿은 소재",
+    "recall_target": "잊은 이름",
+    "recall_source_turn": "그 이름이 나온 회차",
+    "evidence": "근거",
+    "summary": "요약",
+    "hedge": "단서",
+    "name": "이름",
+    "honorific_rule": "말투",
+    "first_person": "1인칭",
+    "canon_entities": "세계관의 이름",
+    "forbidden_topics": "금지 소재",
+    "entity_roles": "관계",
+}
+"""Columns of verdicts and cards as people call them; the column itself stands beside it."""
+
 SETTINGS = {
     "card_as_of: now -> turn": "설정이 바뀌어, 지금 카드 대신 회차가 쓰일 때의 카드로 판정했습니다",
     "card_as_of: turn -> now": "설정이 바뀌어, 회차가 쓰일 때의 카드 대신 지금 카드로 판정했습니다",
