@@ -66,7 +66,7 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
     app = _Guarded(
         routes=[
             _page("/", static_pages.home),
-            _page("/verdicts", _reading(verdicts.page), *LIST, "page", "open"),
+            _page("/verdicts", _reading(verdicts.page), *LIST),
             _page("/verdicts.{suffix}", export.page, *LIST),
             _page("/turn", _reading(turns.turn_page), "id"),
             _page("/turn.json", _reading(turns.turn_document), "id"),

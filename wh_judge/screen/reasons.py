@@ -25,7 +25,7 @@ _CLAUSES: tuple[tuple[str, str], ...] = (
     (r"has no offset; write it out, such as (\S+)", "{column}에 시간대가 없습니다. {1}처럼 붙이세요"),
     (r"lies outside the years (\d+) to (\d+)", "{column:이/가} {1}년에서 {2}년 사이가 아닙니다"),
     (r"is not (.+?)", "{column:이/가} {1} 가운데 하나가 아닙니다"),
-    (r"holds no JSON list: (.+?)", "{column}에 JSON 목록이 없습니다: {1}"),
+    (r"holds no JSON list: (.+?)", "{column}에 JSON 목록이 없습니다: {1:json}"),
 )
 """After the name of a column, before the value that was given."""
 
@@ -124,12 +124,15 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     (r"holds half of a surrogate pair, which is no text", "글자가 될 수 없는 반쪽짜리 대리 코드가 있습니다"),
     (r"holds no row", "읽을 수 있는 줄이 없습니다"),
     (r"is no JSON object", "JSON 객체가 아닙니다"),
-    (r"is no JSON from here on, perhaps cut off: (.+)", "여기서부터 JSON이 아닙니다. 잘렸을 수 있습니다 ({1})"),
+    (r"holds (\S+), which is no JSON", "{1:은/는} JSON의 값이 아닙니다"),
+    (r"it is nested more than (\d+) deep", "{1}겹보다 깊게 겹쳐 있습니다"),
+    (r"holds a number of (\d+) digits", "{1}자리 수가 있습니다"),
+    (r"is no JSON from here on, perhaps cut off: (.+)", "여기서부터 JSON이 아닙니다. 잘렸을 수 있습니다 ({1:json})"),
     (
         r"is no JSON: (.+); the file ends in it and may be cut off",
-        "JSON이 아닙니다 ({1}). 파일이 여기서 끝나니 잘렸을 수 있습니다",
+        "JSON이 아닙니다 ({1:json}). 파일이 여기서 끝나니 잘렸을 수 있습니다",
     ),
-    (r"is no JSON: (.+)", "JSON이 아닙니다 ({1})"),
+    (r"is no JSON: (.+)", "JSON이 아닙니다 ({1:json})"),
     (
         r"stands behind the end of the JSON; for one object a line, name the file \.jsonl",
         "JSON이 끝난 뒤에 있습니다. 한 줄에 객체 하나라면 파일 이름을 .jsonl로 하세요",
@@ -216,7 +219,10 @@ def _clauses(reason: str) -> Iterator[str]:
 
 
 def _filled(sentence: str, found: re.Match[str]) -> str:
-    """The sentence with the groups in their places, each with its particle where one is named: `{1:이/가}`."""
+    """The sentence with the groups in their places, each with its particle where one is named: `{1:이/가}`.
+
+    What is wrong with a text as JSON, `{1:json}`, is told in Korean, too.
+    """
     named = found.groupdict()
     places = set(found.re.groupindex.values())
     unnamed = [text for place, text in enumerate(found.groups(), start=1) if place not in places]
@@ -224,9 +230,32 @@ def _filled(sentence: str, found: re.Match[str]) -> str:
 
     def filled(slot: re.Match[str]) -> str:
         text = texts[slot[1]] or ""
+        if slot[2] == "json":
+            return _json_fault(text)
         return text + (particle(text, slot[2]) if slot[2] else "")
 
     return _SLOT.sub(filled, sentence)
 
 
-_SLOT = re.compile(r"\{(\w+)(?::(\w+/\w+))?\}")
+_SLOT = re.compile(r"\{(\w+)(?::([\w/]+))?\}")
+
+
+def _json_fault(reason: str) -> str:
+    found = re.fullmatch(r"(.+?)(?:: .*)? at character (\d+)", reason, re.DOTALL)
+    if found is None or found[1] not in _JSON_FAULTS:
+        return korean(reason)
+    return f"{found[2]}번째 글자: {_JSON_FAULTS[found[1]]}"
+
+
+_JSON_FAULTS = {
+    "expecting value": "값이 있어야 합니다",
+    "expecting property name enclosed in double quotes": "큰따옴표로 감싼 이름이 있어야 합니다",
+    "expecting ':' delimiter": "쌍점(:)이 있어야 합니다",
+    "expecting ',' delimiter": "쉼표(,)가 있어야 합니다",
+    "unterminated string starting": "여기서 시작한 글이 닫히지 않았습니다",
+    "invalid control character": "글 안에 쓸 수 없는 제어 문자가 있습니다",
+    "invalid \\escape": "역빗금(\\) 뒤의 글자가 틀렸습니다",
+    "invalid \\uXXXX escape": "\\u 뒤에는 16진수 네 자리가 있어야 합니다",
+    "extra data": "JSON이 끝난 뒤에 무엇이 더 있습니다",
+}
+"""What Python's reader of JSON says, in lower case; the same of all its versions."""

@@ -31,6 +31,8 @@ LISTED = 20
 PROBLEM_ROWS = 100
 REASON_LINES = 10
 CHARACTERS_NAMED = 5
+UNBROKEN = 26
+"""Characters of a cell that stays on one line, such as an id or a time."""
 CHUNK = 1 << 20
 
 
@@ -120,6 +122,7 @@ def status_page(request: Request) -> Response:
             again="again" in request.query_params,
             progress=progress,
             named=CHARACTERS_NAMED,
+            named_text=UNBROKEN,
             without_card=_without_card(snapshot, settings, report),
             waiting=bool(report.sent_as) and not (progress["rejected"] or progress["done"]),
             can_be_sent=can_be_sent(settings, report),

@@ -41,8 +41,8 @@ def test_a_machine_is_told_in_json(client: TestClient, path: str) -> None:
     assert (error["status"], error["what"]) == (400, "이 쪽이 모르는 조건입니다: modle")
 
 
-def test_a_file_of_a_list_has_no_pages(client: TestClient) -> None:
-    assert client.get("/verdicts.csv?page=2").status_code == 400
+def test_a_file_of_a_list_is_asked_for_as_the_list_is(client: TestClient) -> None:
+    assert client.get("/verdicts.csv?verdict=설정대로 말함&page=2&open=T-1").status_code == 200
 
 
 def test_many_and_long_names_are_cut(client: TestClient) -> None:

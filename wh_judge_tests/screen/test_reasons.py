@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from wh_judge import strict_json
 from wh_judge.evaluation.bradley_terry import Tally
 from wh_judge.evaluation.people import JUDGED_SCHEMA
 from wh_judge.evaluation.ratings import ArenaRatings, rate, rate_arena
@@ -82,6 +83,31 @@ def test_what_is_wrong_with_a_file_is_told_in_korean(name: str, content: bytes, 
 )
 def test_a_reason_keeps_what_it_quotes(reason: str, told: str) -> None:
     assert korean(reason) == told
+
+
+BROKEN = [
+    "",
+    "{",
+    '{"a"}',
+    '{"a" 1}',
+    '{"a": 1 "b": 2}',
+    '"a',
+    '"\t"',
+    '"\\x"',
+    '"\\u12"',
+    "1 2",
+    "NaN",
+    "9" * 5_000,
+    '{"a": 1, "a": 2}',
+]
+
+
+@pytest.mark.parametrize("text", BROKEN, ids=lambda text: text[:20])
+def test_what_is_wrong_with_a_json_text_is_told_in_korean(text: str) -> None:
+    with pytest.raises(ValueError) as error:
+        strict_json.decode(text)
+    told = korean(f"is no JSON: {strict_json.reason(error.value)}")
+    assert told.startswith("JSON이 아닙니다 (") and HANGUL.search(told.removeprefix("JSON이 아닙니다")), told
 
 
 RATED = [
