@@ -24,7 +24,7 @@ def uploads(tmp_path: Path) -> Path:
     [
         ("로그.jsonl", "로그.jsonl"),
         ("../../x.jsonl", "x.jsonl"),
-        ("C:\\Users\\x.jsonl", "x.jsonl"),
+        ("D:\\log\\x.jsonl", "x.jsonl"),
         ("\u1112\u1161\u11ab.csv", "한.csv"),
         ("a/", "…"),
         ("", "…"),

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
@@ -61,7 +62,9 @@ ENVIRONMENT.globals |= {
     "titles": {entry.code: entry.title for entry in VALIDATIONS},
     "classes": words.CLASSES,
     "kinds": words.KINDS,
-    "fields": words.FIELDS,
+    "fields": {
+        name: Markup("{} <code>{}</code>").format(label, words.breakable(name)) for name, label in words.FIELDS.items()
+    },
     "states": STATES,
     "shown_text": SHOWN_TEXT,
     "most_choices": MOST_CHOICES,
