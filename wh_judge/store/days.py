@@ -65,6 +65,8 @@ def replace_day(
     day, moment = plan.day, now(connection)
     # Not in the transaction: what is registered in one is held until its end.
     _take_in(connection, plan, judgements)
+    # Arrow would keep more than a gigabyte of a large day for itself, while DuckDB and the validations need theirs.
+    pa.default_memory_pool().release_unused()
     connection.execute("BEGIN")
     try:
         keep_settings(connection, plan.settings, moment)
