@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from starlette.testclient import TestClient
 
 from wh_judge.evaluation.bradley_terry import Tally
-from wh_judge.evaluation.people import JUDGED_SCHEMA, UnplacedScores, VoteAgreement, measure_vote_agreement
+from wh_judge.evaluation.people import JUDGED_SCHEMA, Share, UnplacedScores, VoteAgreement, measure_vote_agreement
 from wh_judge.evaluation.ratings import rate, rate_arena
 from wh_judge.evaluation.support import tally
 from wh_judge.model import ChatTurn
@@ -275,10 +275,9 @@ def test_of_two_runs_the_spread_is_shown(house: House) -> None:
 
 def test_the_brier_score_stands_with_its_interval(house: House) -> None:
     document = agreed("가람")
-    brier = document.judges[0].brier
-    assert brier.low is not None and brier.high is not None
-    text = ratings(house, vote_agreement=document)
-    assert f"{brier.value:.2f} {brier.low:.2f}–{brier.high:.2f} 반반이면 0.25" in text
+    judge = document.judges[0].model_copy(update={"brier": Share(value=0.2, low=0.1, high=0.3, votes=2)})
+    text = ratings(house, vote_agreement=document.model_copy(update={"judges": [judge]}))
+    assert "0.20 0.10–0.30 반반이면 0.25" in text
 
 
 def test_rows_on_unknown_turns_are_told_and_hostile_names_are_text(house: House) -> None:
@@ -313,5 +312,5 @@ def test_rank_correlations_stand_with_their_p_and_what_so_few_models_bear(house:
     ]
     judged = pa.Table.from_pylist(rows, JUDGED_SCHEMA)
     text = ratings(house, vote_agreement=measure_vote_agreement(table, judged, rate(tally(votes))))
-    assert "ρ 1.00 p = 0.33 · τ 1.00 p = 0.33 모델 3개, 우연과 가를 수 없음" in text
+    assert "ρ 1.00 p = 0.33 τ 1.00 p = 0.33 모델 3개, 우연과 가를 수 없음" in text
     assert "모델이 3개면 순서가 6가지뿐이라" in text
