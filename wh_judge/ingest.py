@@ -260,7 +260,8 @@ def read_file(
         return
     for entry in entries:
         reading.add(entry.record())
-        if len(reading.rows) == BATCH_ROWS:
+        # A file of nothing but unreadable lines must not be in memory as a whole either.
+        if max(len(reading.rows), len(reading.out.problems)) >= BATCH_ROWS:
             yield reading.take()
     yield reading.take()
 

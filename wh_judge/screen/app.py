@@ -147,6 +147,13 @@ def _size(book: Path) -> int:
         return 0
 
 
+_FAULTS = {
+    400: "보낸 양식을 읽지 못했습니다. 파일은 하나씩, 이름은 짧게, 화면에 있는 양식으로 보내세요.",
+    405: "이 주소는 이 방법으로 부를 수 없습니다.",
+}
+"""What Starlette refuses; its own words are English."""
+
+
 def _page_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, PageError)
     return error_response(request.scope, error.status, error.what, error.remedy)
@@ -162,7 +169,7 @@ def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
         return error_response(request.scope, 404, "이런 쪽은 없습니다.", "위의 메뉴에서 고르세요.")
-    what = {405: "이 주소는 이 방법으로 부를 수 없습니다."}.get(error.status_code, str(error.detail))
+    what = _FAULTS.get(error.status_code, f"이 요청을 받지 못했습니다. (HTTP {error.status_code})")
     return error_response(request.scope, error.status_code, what, "앞 쪽으로 돌아가 다시 해 보세요.")
 
 

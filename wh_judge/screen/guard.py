@@ -71,7 +71,7 @@ class Guard:
         if "*" not in self._access.hosts and host not in self._access.hosts:
             return 400, "이 주소로는 열 수 없습니다.", "`wh-judge screen`이 알려 준 주소로 여세요."
         if scope["method"] not in ("GET", "HEAD") and not _same_origin(headers):
-            return 403, "다른 사이트에서 보낸 요청이라 받지 않았습니다.", "이 화면의 올리기 쪽에서 보내세요."
+            return 403, "다른 사이트에서 보낸 요청이라 받지 않았습니다.", "이 화면을 새로 열어 거기서 보내세요."
         if self._access.token and not self._known(scope, headers):
             return 401, "토큰이 있어야 볼 수 있습니다.", "`wh-judge screen`이 알려 준 주소(`?token=…`)로 여세요."
         return None

@@ -19,7 +19,7 @@ def page(request: Request, snapshot: Snapshot) -> Response:
     found = evaluation(snapshot, "capability_profiles")
     pairs = found["document"]["differences"] if found else []
     names = [f"{pair['first']} {pair['second']}" for pair in pairs]
-    asked = request.query_params.get("pair", names[0] if names else "")
+    asked = request.query_params.get("pair") or (names[0] if names else "")
     if asked and asked not in names:
         raise PageError(404, "이런 두 모델의 비교는 없습니다.", "역량 쪽의 목록에서 고르세요.")
     return render(

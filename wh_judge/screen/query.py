@@ -24,19 +24,23 @@ def asked_for(page: Answer, *known: str) -> Answer:
     """The page, which refuses every parameter but these."""
 
     def respond(request: Request) -> Response:
-        check_names(list(request.query_params), known)
+        check_names(request.query_params.multi_items(), known)
         return page(request)
 
     return respond
 
 
-def check_names(given: list[str], known: tuple[str, ...]) -> None:
-    """Refuse names that are not known.
+def check_names(given: list[tuple[str, str]], known: tuple[str, ...]) -> None:
+    """Refuse names that are not known, and those that are given two values.
 
     Raises:
-        PageError: 400, with what is not known, what may be meant, and what is known.
+        PageError: 400, with what has two values, or what is not known, what may be meant, and what is known.
     """
-    unknown = [name for name in given if name not in known and name not in EVERYWHERE]
+    values = dict(given)
+    twice = [name for name, value in given if value != values[name]]
+    if twice:
+        raise PageError(400, f"한 조건에 값이 둘 있습니다: {twice[0][:NAME_SHOWN]}", "하나만 남기세요.")
+    unknown = [name for name in values if name not in known and name not in EVERYWHERE]
     if not unknown:
         return
     named = ", ".join(name[:NAME_SHOWN] for name in unknown[:NAMED])

@@ -24,7 +24,7 @@ _CLAUSES: tuple[tuple[str, str], ...] = (
     (r"is no date and time", "{column:이/가} 날짜와 시각이 아닙니다"),
     (r"has no offset; write it out, such as (\S+)", "{column}에 시간대가 없습니다. {1}처럼 붙이세요"),
     (r"lies outside the years (\d+) to (\d+)", "{column:이/가} {1}년에서 {2}년 사이가 아닙니다"),
-    (r"is not (.+?)", "{column:이/가} {1} 가운데 하나가 아닙니다"),
+    (r"is not (.+?)", "{column:이/가} {1:list} 가운데 하나가 아닙니다"),
     (r"holds no JSON list: (.+?)", "{column}에 JSON 목록이 없습니다: {1:json}"),
 )
 """After the name of a column, before the value that was given."""
@@ -221,7 +221,7 @@ def _clauses(reason: str) -> Iterator[str]:
 def _filled(sentence: str, found: re.Match[str]) -> str:
     """The sentence with the groups in their places, each with its particle where one is named: `{1:이/가}`.
 
-    What is wrong with a text as JSON, `{1:json}`, is told in Korean, too.
+    What is wrong with a text as JSON, `{1:json}`, is told in Korean, too, and a list, `{1:list}`, has commas alone.
     """
     named = found.groupdict()
     places = set(found.re.groupindex.values())
@@ -232,6 +232,8 @@ def _filled(sentence: str, found: re.Match[str]) -> str:
         text = texts[slot[1]] or ""
         if slot[2] == "json":
             return _json_fault(text)
+        if slot[2] == "list":
+            return text.replace("' or '", "', '")
         return text + (particle(text, slot[2]) if slot[2] else "")
 
     return _SLOT.sub(filled, sentence)

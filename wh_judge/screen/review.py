@@ -29,6 +29,7 @@ from wh_judge.review.known import Given, decide
 from wh_judge.review.labels import FILE, by_labeller, pair_agreements
 from wh_judge.review.queues import QUEUES, Task, draw, newest_week
 from wh_judge.review.terms import term_precision
+from wh_judge.screen.bounded import bounded
 from wh_judge.screen.decided import CHOICES, decision
 from wh_judge.screen.errors import PageError
 from wh_judge.screen.reasons import korean_error
@@ -163,9 +164,9 @@ def _file(content: bytes, name: str) -> Response:
 
 async def take_page(request: Request) -> Response:
     """Takes a file of tasks that people worked on."""
-    if int(request.headers.get("content-length") or FILE_LIMIT + 1) > FILE_LIMIT:
-        raise PageError(413, f"파일이 {FILE_LIMIT >> 20} MB보다 큽니다.", "`wh-judge review take`로 받으세요.")
-    async with request.form(max_files=1, max_fields=4) as form:
+    large = PageError(413, f"파일이 {FILE_LIMIT >> 20} MB보다 큽니다.", "`wh-judge review take`로 받으세요.")
+    sent = await bounded(request, FILE_LIMIT, large)
+    async with sent.form(max_files=1, max_fields=4) as form:
         file, by = form.get("file"), str(form.get("by", "")).strip()[:NAME_LIMIT]
         if not isinstance(file, UploadFile) or not file.filename:
             raise PageError(400, "파일이 없습니다.", "검토 쪽에서 파일을 고르고 다시 보내세요.")

@@ -1,5 +1,6 @@
 """Uploading a file and following it to its verdicts."""
 
+import datetime as dt
 from pathlib import Path
 from typing import Any, cast
 
@@ -7,10 +8,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.types import Message
 
-from wh_judge.ingest import TableName
+from wh_judge.ingest import KST, TableName
 from wh_judge.readers import READERS
+from wh_judge.screen.bounded import CHUNK, bounded
 from wh_judge.screen.daemon import daemon_is_running
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
@@ -33,7 +34,6 @@ REASON_LINES = 10
 CHARACTERS_NAMED = 5
 UNBROKEN = 26
 """Characters of a cell that stays on one line, such as an id or a time."""
-CHUNK = 1 << 20
 
 
 def form_page(request: Request) -> Response:
@@ -54,12 +54,8 @@ def form_page(request: Request) -> Response:
 async def receive_page(request: Request) -> Response:
     """Takes a file, checks it, and leads to its page."""
     settings: Settings = request.app.state.settings
-    limit = settings.upload_limit_mb << 20
-    if int(request.headers.get("content-length") or 0) > limit + CHUNK:
-        await _drain(request, 4 * limit)
-        raise _too_large(settings)
-    bounded = Request(request.scope, _Bounded(request, limit + CHUNK, settings))
-    async with bounded.form(max_files=1, max_fields=4) as form:
+    sent = await bounded(request, settings.upload_limit_mb << 20, _too_large(settings))
+    async with sent.form(max_files=1, max_fields=4) as form:
         file, table = form.get("file"), form.get("table")
         if not isinstance(file, UploadFile) or not file.filename:
             raise PageError(400, "파일이 없습니다.", "올리기 쪽에서 파일을 고르고 다시 보내세요.")
@@ -69,31 +65,6 @@ async def receive_page(request: Request) -> Response:
         chunks = iter(lambda: file.file.read(CHUNK), b"")
         report, new = await run_in_threadpool(receive, settings, file.filename, cast(TableName, table), chunks)
     return RedirectResponse(f"/upload/{report.sha256}{'' if new else '?again=1'}", status_code=303)
-
-
-class _Bounded:
-    """The body of a request as it comes in, up to a number of bytes."""
-
-    def __init__(self, request: Request, limit: int, settings: Settings) -> None:
-        self._request, self._left, self._settings = request, limit, settings
-
-    async def __call__(self) -> Message:
-        message = await self._request.receive()
-        self._left -= len(message.get("body", b""))
-        if self._left < 0:
-            if message.get("more_body"):
-                await _drain(self._request, 4 * (self._settings.upload_limit_mb << 20))
-            raise _too_large(self._settings)
-        return message
-
-
-async def _drain(request: Request, most: int) -> None:
-    """Read on for a while: a browser that is still sending shows no answer."""
-    while most > 0:
-        message = await request.receive()
-        most -= len(message.get("body", b""))
-        if message["type"] == "http.disconnect" or not message.get("more_body"):
-            return
 
 
 def _too_large(settings: Settings) -> PageError:
@@ -118,6 +89,7 @@ def status_page(request: Request) -> Response:
             snapshot,
             "uploaded.html",
             report=report,
+            first_day=settings.first_day,
             table=TABLE_NAMES[report.table],
             again="again" in request.query_params,
             progress=progress,
@@ -180,11 +152,13 @@ def _progress(snapshot: Snapshot | None, settings: Settings, report: Report) -> 
     [counts] = snapshot.rows(
         """WITH turn AS (SELECT turn_id, day FROM chat_turn WHERE file = $file)
            SELECT (SELECT count(*) FROM turn) AS turns, min(day) AS first, max(day) AS last,
+                  count(*) FILTER (day < $from) AS before, count(*) FILTER (day > $to) AS ahead,
                   (SELECT count(*) FROM verdict SEMI JOIN turn USING (turn_id)) AS judged,
                   (SELECT count(*) FROM unjudged SEMI JOIN turn USING (turn_id)) AS unjudged FROM turn""",
-        {"file": file},
+        {"file": file, "from": settings.first_day, "to": dt.datetime.now(KST).date()},
     )
-    return told | counts | {"done": counts["judged"] + counts["unjudged"] == counts["turns"]}
+    waiting = counts["turns"] - sum(counts[name] for name in ("judged", "unjudged", "before", "ahead"))
+    return told | counts | {"waiting": max(0, waiting), "done": waiting <= 0}
 
 
 def _noticed(snapshot: Snapshot, settings: Settings, report: Report, file: str) -> list[str]:

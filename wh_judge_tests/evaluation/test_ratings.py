@@ -74,6 +74,21 @@ def test_on_any_votes_the_two_agree_or_there_is_no_scale(counts: list[tuple[int,
         assert found == pytest.approx([expected[model] for model in models], abs=0.01)
 
 
+@pytest.mark.parametrize(
+    ("tallies", "apart"),
+    [
+        ([Tally("a", "b", 9000, 9000, 0, 0), Tally("b", "c", 3, 1, 0, 0), Tally("c", "d", 9000, 9000, 0, 0)], [1, 3, 1]),
+        ([Tally(f"m{n}", f"m{n + 1}", 95, 5, 0, 0) for n in range(8)], [19] * 8),
+        ([Tally("a", "b", 9999, 1, 0, 0), Tally("b", "c", 9999, 1, 0, 0)], [9999, 9999]),
+    ],
+)
+def test_few_votes_between_models_that_have_many_are_enough(tallies: list[Tally], apart: list[int]) -> None:
+    """Along a chain each distance follows from its own votes, whatever stands beside."""
+    ratings = by_model(rate(tallies))
+    along = [ratings[name].rating or 0 for name in sorted(ratings)]
+    assert -np.diff(along) == pytest.approx([400 * np.log10(odds) for odds in apart], abs=0.001)
+
+
 def test_two_models_are_as_far_apart_as_their_odds() -> None:
     first, second = rate([Tally("a", "b", 30, 10, 0, 0)]).ratings
     assert first.rating is not None and second.rating is not None

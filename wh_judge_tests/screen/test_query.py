@@ -23,6 +23,11 @@ def test_an_unknown_parameter_is_told_with_what_is_known(client: TestClient) -> 
     assert "이 쪽이 모르는 조건입니다: from" in text and "이 쪽이 아는 조건은 since · until · page입니다." in text
 
 
+def test_a_parameter_that_has_two_values_is_told(client: TestClient) -> None:
+    text = seen(client.get("/verdicts?verdict=설정대로 말함&verdict=말투 어긋남"), 400).text
+    assert "한 조건에 값이 둘 있습니다: verdict" in text
+
+
 @pytest.mark.parametrize(
     ("given", "meant"), [("modle=x", "model을 쓰려던"), ("charcter=x", "character를 쓰려던"), ("Q=x", None)]
 )

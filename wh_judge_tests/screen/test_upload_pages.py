@@ -182,6 +182,26 @@ def upload_in_pieces(client: TestClient, pieces: list[bytes]) -> httpx2.Response
     return client.post("/upload", content=body(), headers=HERE | kind)
 
 
+def test_what_the_form_has_too_much_of_is_told_in_korean(uploader: TestClient) -> None:
+    files = [("file", ("a.jsonl", ONE)), ("file", ("b.jsonl", ONE))]
+    page = seen(uploader.post("/upload", data={"table": "chat_turn"}, files=files, headers=HERE), 400)
+    assert "보낸 양식을 읽지 못했습니다." in page.text and "Too many" not in page.text
+
+
+def test_a_file_of_blank_lines_says_that_it_is_empty(uploader: TestClient) -> None:
+    assert "파일이 비었습니다. 줄을 채워 다시 올리세요." in seen(uploader.get(uploaded(uploader, b"\n\n"))).text
+
+
+def test_days_that_are_not_judged_are_told_and_not_waited_for(uploader: TestClient, house: House) -> None:
+    far = [turn(f"T-{n}", turn_at=f"{year}-01-01T12:00:00+09:00") for n, year in ((91, 2000), (92, 2099))]
+    place = sent(uploader, lines(*(one.model_dump(mode="json") for one in far)))
+    bring_in(house)
+    text = seen(uploader.get(place)).text
+    assert f"{house.settings.first_day}보다 앞선 날의 회차 1개는 판정하지 않습니다." in text
+    assert "아직 오지 않은 날의 회차 1개는 그 날이 되면 판정합니다." in text
+    assert "기다리는 회차" not in text and "http-equiv" not in text
+
+
 @pytest.mark.parametrize(
     "headers",
     [
