@@ -7,6 +7,7 @@ from functools import cache
 
 import dagster as dg
 
+from wh_judge.assets.verdicts import JUDGED
 from wh_judge.definitions import build_definitions
 from wh_judge.errors import UserError
 from wh_judge.ingest import KST, TABLES, input_path
@@ -36,6 +37,8 @@ class RunResult:
     """Dagster runs that were launched, by id."""
     days: list[dt.date] = field(default_factory=list)
     """Days that were judged."""
+    turns: int = 0
+    """Turns that were judged on these days."""
     failed: dict[str, str] = field(default_factory=dict)
     """What failed, and why, by day or job."""
     outside: list[dt.date] = field(default_factory=list)
@@ -150,8 +153,9 @@ def _judge(
     days = [day for day in days if day not in result.outside]
     for done, day in enumerate(days):
         progress(str(day), done, len(days))
-        if _execute(result, instance, settings, "day", str(day), partition_key=str(day)):
+        if outcome := _execute(result, instance, settings, "day", str(day), partition_key=str(day)):
             result.days.append(day)
+            result.turns += _turns_judged(outcome)
     if days:
         progress("days judged", len(days), len(days))
 
@@ -163,7 +167,8 @@ def _execute(
     job: str,
     name: str,
     partition_key: str | None = None,
-) -> bool:
+) -> dg.ExecuteInProcessResult | None:
+    """Run a job; None where it failed."""
     outcome = (
         _definitions(settings)
         .resolve_job_def(job)
@@ -181,7 +186,13 @@ def _execute(
         raise KeyboardInterrupt
     if not outcome.success:
         result.failed[name] = _reason(outcome)
-    return outcome.success
+        return None
+    return outcome
+
+
+def _turns_judged(outcome: dg.ExecuteInProcessResult) -> int:
+    told = (event.materialization.metadata.get(JUDGED) for event in outcome.get_asset_materialization_events())
+    return sum(int(str(value.value)) for value in told if value is not None)
 
 
 @cache

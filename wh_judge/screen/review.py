@@ -3,6 +3,7 @@
 Decisions are written into the book beside the data; the next run makes them count.
 """
 
+import re
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -59,6 +60,7 @@ CHOICES = {
     "ignore": "끝에 붙은 것 지나치기",
     "undo": "되돌리기",
 }
+_LINE_END = re.compile(r"\r\n?|\n")
 _FIELDS = ("kind", "choice", "why", "turn_id", "character_id", "name", "term", "topic", "ending", "undoes")
 
 
@@ -113,7 +115,8 @@ async def decide_page(request: Request) -> Response:
     """Writes one decision down and leads back to where it was made."""
     async with request.form(max_files=0, max_fields=len(_FIELDS) + 4) as form:
         cells: dict[str, Any] = {name: str(form.get(name, "")) for name in _FIELDS}
-        cells["instead"] = [term.strip() for term in str(form.get("instead", "")).split(",") if term.strip()]
+        # One a line, since a term may hold anything else; white space of it counts, as it does in the lexicon.
+        cells["instead"] = [term for term in _LINE_END.split(str(form.get("instead", ""))) if term.strip()]
         by, back = str(form.get("by", "")).strip()[:NAME_LIMIT], str(form.get("tab", "decisions"))
         week = str(form.get("week", ""))
     if not by:

@@ -35,6 +35,8 @@ class DayResult:
 
     committed: bool
     """False where a validation failed: the day keeps its old verdicts."""
+    judged: int
+    """Turns that were judged and have a card; those that no edit could touch are not among them."""
     written: int
     """Verdicts that were written; 0 where nothing changed."""
     version: str
@@ -88,7 +90,7 @@ def replace_day(
                 values = [day, plan.version, plan.lexicon_version, version, run_id, plan.card_as_of]
                 connection.execute("INSERT OR REPLACE INTO judged_day VALUES (?, ?, ?, ?, ?, ?)", values)
             connection.execute("COMMIT")
-            return DayResult(True, written, version, results, changes)
+            return DayResult(True, rows.num_rows, written, version, results, changes)
     except BaseException:
         roll_back(connection)
         raise
@@ -98,7 +100,7 @@ def replace_day(
     with transaction(connection):
         _keep_results(connection, day, results, run_id, failed_rows)
         connection.execute("INSERT OR REPLACE INTO failed_day VALUES (?, ?)", [day, plan.version])
-    return DayResult(False, 0, day_version(connection, day), results, ())
+    return DayResult(False, rows.num_rows, 0, day_version(connection, day), results, ())
 
 
 def _write(

@@ -201,6 +201,6 @@ def test_every_kind_can_be_told() -> None:
     assert set(CHOICES) == {"name", "hit", "term", "speech", "ending", "trailing", "label", "undo"}
     assert (
         shown(draft("term", "narrow", term="과음", topic="음주", instead=["과음하"]))
-        == "term narrow 과음 음주 -> 과음하"
+        == "term narrow 과음 음주 -> 「과음하」"
     )
     assert shown(draft("trailing", "ignore")) == "trailing ignore"

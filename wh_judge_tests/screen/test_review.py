@@ -103,10 +103,15 @@ def test_a_term_is_narrowed_on_the_page(reviewer: TestClient, house: House) -> N
     of = {"term": "선거", "topic": "현실 정치"}
     decide(reviewer, kind="hit", choice="harmless", turn_id="T-7", **of)
     page = seen(reviewer.get("/review", params={"tab": "terms", "by": "가"}))
-    assert len(page.all("input", name="instead")) == 1
-    assert decide(reviewer, kind="term", choice="narrow", instead="선거 얘기, 선거철,", **of).status_code == 303
-    assert decided(house)[-1].instead == ("선거 얘기", "선거철")
-    assert "대신할 말만" in seen(decide(reviewer, kind="term", choice="narrow", instead=" , ", **of), 400).text
+    assert len(page.all("textarea", name="instead")) == 1
+    assert (
+        decide(reviewer, kind="term", choice="narrow", instead="선거 얘기\r\n\n선거, 투표\r 선거\n", **of).status_code
+        == 303
+    )
+    assert decided(house)[-1].instead == ("선거 얘기", "선거, 투표", " 선거")
+    listed = seen(reviewer.get("/review", params={"tab": "decisions"})).text
+    assert "term narrow 선거 현실 정치 -> 「선거 얘기」, 「선거, 투표」, 「 선거」" in listed
+    assert "대신할 말만" in seen(decide(reviewer, kind="term", choice="narrow", instead=" \r\n ", **of), 400).text
 
 
 def test_a_missing_ending_is_added_where_a_reply_mixes_levels(reviewer: TestClient, house: House) -> None:
