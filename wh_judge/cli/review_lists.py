@@ -166,7 +166,7 @@ def labels(settings: Settings, out: Path | None) -> Found:
     from wh_judge.review.effects import all_labels, labels_with
     from wh_judge.review.labels import by_labeller, pair_agreements
     from wh_judge.store.decisions import decisions_of
-    from wh_judge.store.inputs import labels_of_files
+    from wh_judge.store.tables import labels_of_files
 
     gold, decided = labels_of_files(settings), decisions_of(settings)
     given = all_labels(gold, decided)

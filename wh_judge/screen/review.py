@@ -36,7 +36,7 @@ from wh_judge.screen.render import render
 from wh_judge.screen.snapshots import Snapshot
 from wh_judge.settings import Settings, load_settings
 from wh_judge.spreadsheet import written
-from wh_judge.store.inputs import labels_of_files
+from wh_judge.store.tables import labels_of_files
 
 NAME_LIMIT = 60
 FILE_LIMIT = 20 << 20

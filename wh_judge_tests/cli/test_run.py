@@ -27,7 +27,7 @@ from wh_judge.probes.results import NO_RESULTS
 from wh_judge.run import RunResult
 from wh_judge.store import evaluations
 from wh_judge.store.evaluations import EvaluationName
-from wh_judge.store.inputs import replace_table
+from wh_judge.store.tables import replace_table
 from wh_judge.store.vote_agreement import agreement_now
 from wh_judge.store.votes import bring_in_people
 from wh_judge.validations import VALIDATIONS

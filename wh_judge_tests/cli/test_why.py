@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from wh_judge.ingest import TABLES
-from wh_judge.store.inputs import replace_table
+from wh_judge.store.tables import replace_table
 from wh_judge.validations import VALIDATIONS
 from wh_judge_tests.builders import turn
 from wh_judge_tests.cli.call import Result, call
