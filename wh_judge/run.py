@@ -7,7 +7,6 @@ from functools import cache
 
 import dagster as dg
 
-from wh_judge.assets.verdicts import JUDGED
 from wh_judge.definitions import build_definitions
 from wh_judge.errors import UserError
 from wh_judge.ingest import KST, TABLES, input_path
@@ -15,7 +14,7 @@ from wh_judge.instance import STARTED_HERE, open_instance
 from wh_judge.resources import Warehouse
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse
-from wh_judge.store.days import judged_versions
+from wh_judge.store.days import JUDGED, judged_versions
 from wh_judge.store.inputs import bring_in
 from wh_judge.store.log import log_days
 from wh_judge.store.probes import probes_known

@@ -29,6 +29,10 @@ from wh_judge.validated import Judged
 from wh_judge.validations import VALIDATIONS, Outcomes, ValidationResult
 
 
+JUDGED = "judged"
+"""What `DayResult.judged` is called where a run tells it."""
+
+
 @dataclass(frozen=True)
 class DayResult:
     """What became of a day."""

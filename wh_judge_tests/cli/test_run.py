@@ -186,6 +186,12 @@ def test_the_document_says_what_there_is_and_what_was_done(home: Home) -> None:
     assert {row["code"] for row in document["validations"]} == {entry.code for entry in VALIDATIONS}
 
 
+def test_nothing_that_dagster_warns_its_authors_of_is_told(home: Home) -> None:
+    with home.start() as process:
+        code, _, error = finished(process)
+    assert (code, error) == (1, "\nnothing to do: all is fresh\n")
+
+
 def test_a_run_waits_for_a_process_that_holds_the_warehouse(home: Home) -> None:
     with hold(home.settings.warehouse) as process:
         threading.Timer(1, process.kill).start()
