@@ -13,7 +13,7 @@ from wh_judge.ingest import KST, TABLES, input_path
 from wh_judge.instance import STARTED_HERE, open_instance
 from wh_judge.resources import Warehouse
 from wh_judge.settings import Settings
-from wh_judge.store import open_warehouse
+from wh_judge.store import open_warehouse, read_warehouse
 from wh_judge.store.days import JUDGED, judged_versions
 from wh_judge.store.inputs import bring_in
 from wh_judge.store.log import log_days
@@ -106,21 +106,27 @@ def run_drafts(settings: Settings, first: dt.date, last: dt.date, progress: Prog
     """Materialise the drafts of every judged day from `first` to `last`, then the evaluations, for their snapshot.
 
     Raises:
-        UserError: the setting drafts names no verdict.
+        UserError: the setting drafts names no verdict, no usable endpoint is named, or no day of these was judged.
     """
+    from wh_judge.drafts.day import endpoint_of
+
     if not settings.drafts:
         raise UserError('drafts: names no verdict; set drafts = ["말투 어긋남"] or others in [tool.wh_judge]')
+    endpoint_of(settings)
     result = RunResult()
     with open_instance(settings) as instance:
-        with open_warehouse(settings.warehouse) as connection:
-            days = [day for day in judged_versions(connection) if first <= day <= last]
+        with read_warehouse(settings.warehouse) as connection:
+            judged = list(judged_versions(connection))
+        days = [day for day in judged if first <= day <= last]
+        if not days:
+            known = f"judged are {min(judged)} to {max(judged)}" if judged else "no day is"
+            raise UserError(f"FROM {first} TO {last}: none of these days was judged; {known}; do wh-judge run first")
         for done, day in enumerate(days):
             progress(str(day), done, len(days))
             if _execute(result, instance, settings, "write_drafts", str(day), partition_key=str(day)):
                 result.days.append(day)
-        if days:
-            progress("evaluations", len(days), len(days))
-            _execute(result, instance, settings, "evaluations", "evaluations")
+        progress("evaluations", len(days), len(days))
+        _execute(result, instance, settings, "evaluations", "evaluations")
     return result
 
 

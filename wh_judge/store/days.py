@@ -28,7 +28,6 @@ from wh_judge.text import sql_text
 from wh_judge.validated import Judged
 from wh_judge.validations import VALIDATIONS, Outcomes, ValidationResult
 
-
 JUDGED = "judged"
 """What `DayResult.judged` is called where a run tells it."""
 
