@@ -110,6 +110,7 @@ def terms(settings: Settings) -> Found:
     Example:
       wh-judge review terms
     """
+    from wh_judge.report import counted
     from wh_judge.review.terms import term_precision
 
     with reading(settings) as (connection, decided):
@@ -117,7 +118,7 @@ def terms(settings: Settings) -> Found:
     return Found(
         [row._asdict() for row in rows],
         (
-            f"{row.precision:.0%} of {row.harmful + row.harmless}  {row.term} -> {row.topic}  {row.hits} turns"
+            f"{row.precision:.0%} of {row.harmful + row.harmless}  {row.term} -> {row.topic}  {counted(row.hits, 'turn')}"
             f"  {row.proposal}" + (f"  ({' / '.join(row.around)})" if row.around else "")
             for row in rows
         ),
@@ -140,15 +141,17 @@ def endings(settings: Settings) -> Found:
     return Found(
         [row.document() for row in rows],
         (line for row in rows for line in _proposal(row)),
-        "no ending to propose: none but those that were rejected would turn a verdict 말투 어긋남 into another",
+        "no ending to propose: none but those that were rejected would free more turns of 말투 어긋남 than it holds up",
     )
 
 
 def _proposal(row: "Proposal") -> Iterator[str]:
+    from wh_judge.report import counted
+
     agreed = f"labels {row.agreed_before} -> {row.agreed_after} of {row.labels}"
     yield f"{row.ending or 'ignore_trailing'}  mends {row.mended}, breaks {row.broken}, {agreed}"
     for change in row.changes:
-        yield f"  {change.before} -> {change.after}  {change.turns} turns"
+        yield f"  {change.before} -> {change.after}  {counted(change.turns, 'turn')}"
         for turn_id, reply in change.examples:
             yield f"    {turn_id}  {reply}"
 
@@ -163,6 +166,7 @@ def labels(settings: Settings, out: Path | None) -> Found:
       wh-judge review labels --out gold.csv
     """
     from wh_judge.outputs import write_documents
+    from wh_judge.report import counted
     from wh_judge.review.effects import all_labels, labels_with
     from wh_judge.review.labels import by_labeller, pair_agreements
     from wh_judge.store.decisions import decisions_of
@@ -178,14 +182,16 @@ def labels(settings: Settings, out: Path | None) -> Found:
         "labellers": counts,
         "pairs": [pair._asdict() for pair in pairs],
     }
-    of_people = (f"{name}  {count} labels" for name, count in counts.items())
+    of_people = (f"{name}  {counted(count, 'label')}" for name, count in counts.items())
     lines = (*of_people, *(line for pair in pairs for line in _agreement(pair)))
     return Found(document, lines, "no turn has a label yet; wh-judge review decide label VERDICT --turn T gives one")
 
 
 def _agreement(pair: "PairAgreement") -> Iterator[str]:
+    from wh_judge.report import counted
+
     kappa = "not defined" if pair.kappa is None else f"{pair.kappa:.3f}"
-    yield f"{pair.one} and {pair.other}: {pair.agreed} of {pair.turns} turns, kappa {kappa}"
+    yield f"{pair.one} and {pair.other}: {pair.agreed} of {counted(pair.turns, 'turn')}, kappa {kappa}"
     for turn_id, one, other in pair.differing:
         yield f"  {turn_id}  {one} / {other}"
 

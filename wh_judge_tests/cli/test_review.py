@@ -97,7 +97,7 @@ def test_labels_count_beside_those_of_the_file(reviewed: Reviewed, here: Path) -
     pairs = {(pair["one"], pair["other"]): pair for pair in found["pairs"]}
     assert (pairs["지은", "민호"]["agreed"], pairs["지은", "수아"]["agreed"]) == (1, 0)
     assert "T-7,금지 소재 접촉," in (here / "labels.csv").read_text("utf-8")
-    assert "지은 and 수아: 0 of 1 turns" in reviewed.review("labels").out
+    assert "지은 and 수아: 0 of 1 turn," in reviewed.review("labels").out
 
 
 def test_hits_and_endings_are_told(reviewed: Reviewed) -> None:
@@ -170,7 +170,7 @@ def test_a_queue_is_shown_while_the_warehouse_is_open_elsewhere(reviewed: Review
 NOTHING: list[tuple[tuple[str, ...], Any, str]] = [
     (("decisions",), [], "nobody has decided anything yet; wh-judge review queue shows"),
     (("terms",), [], "nobody has said yet of a hit whether it is harmful; wh-judge review queue forbidden shows"),
-    (("endings",), [], "no ending to propose: none but those that were rejected would turn"),
+    (("endings",), [], "no ending to propose: none but those that were rejected would free more turns"),
     (("labels",), {"labels": [], "labellers": {}, "pairs": []}, "no turn has a label yet; wh-judge review decide"),
     (("queue", "forbidden", "--week", "2020-W01"), [], "2020-W01: no turn of this week is judged 금지 소재 접촉"),
     (("queue", "names", "--week", "2020-W01"), [], "2020-W01: no off-canon name up to the end of this week is left"),

@@ -109,8 +109,6 @@ def test_a_term_is_narrowed_on_the_page(reviewer: TestClient, house: House) -> N
         == 303
     )
     assert decided(house)[-1].instead == ("선거 얘기", "선거, 투표", " 선거")
-    listed = seen(reviewer.get("/review", params={"tab": "decisions"})).text
-    assert "term narrow 선거 현실 정치 -> 「선거 얘기」, 「선거, 투표」, 「 선거」" in listed
     assert "대신할 말만" in seen(decide(reviewer, kind="term", choice="narrow", instead=" \r\n ", **of), 400).text
 
 
