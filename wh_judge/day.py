@@ -33,11 +33,10 @@ def judge_day(
         run_id: the run that the verdicts are written by.
     """
     plan = plan_day(connection, day, settings.rules, settings.card_as_of)
-    parts, judgements = [], []
+    parts: list[_Part] = []
+    judgements: list[Judgement] = []
     for inputs in read_inputs(connection):
-        part, judgement = _judge_part(connection, plan, inputs, settings)
-        parts.append(part)
-        judgements.append(judgement)
+        parts.append(_judge_part(connection, plan, inputs, settings, judgements))
 
     def validate(written: pa.Table, all_rows: pa.Table) -> tuple[Outcomes, bool]:
         return _validate(connection, plan, parts, written), holds(all_rows)
@@ -56,18 +55,25 @@ class _Part(NamedTuple):
 
 
 def _judge_part(
-    connection: duckdb.DuckDBPyConnection, plan: DayPlan, inputs: DayInputs, settings: Settings
-) -> tuple[_Part, Judgement]:
+    connection: duckdb.DuckDBPyConnection,
+    plan: DayPlan,
+    inputs: DayInputs,
+    settings: Settings,
+    judgements: list[Judgement],
+) -> _Part:
+    """Judge, and put the judgement among `judgements`, whose writer lets go of them: no one else may hold one."""
     if settings.engine == "local" or not inputs.turns.num_rows:
         judgement = judge(inputs.turns, inputs.cards, inputs.lexicon, plan.settings, inputs.earlier)
-        return _Part(inputs, judgement.verdicts.select(["turn_id", "recall_source_turn"]), None), judgement
+        judgements.append(judgement)
+        return _Part(inputs, judgement.verdicts.select(["turn_id", "recall_source_turn"]), None)
     from wh_judge.spark.day import judge_turns
     from wh_judge.spark.tasks import Inputs
 
     named = read_turns(connection, inputs.earlier["turn_id"])
     by = Inputs(inputs.cards, inputs.lexicon, plan.settings)
     judgement, outcomes = judge_turns(settings.spark_master, inputs.turns, named, by)
-    return _Part(inputs, judgement.verdicts, outcomes), judgement
+    judgements.append(judgement)
+    return _Part(inputs, judgement.verdicts, outcomes)
 
 
 def _validate(connection: duckdb.DuckDBPyConnection, plan: DayPlan, parts: list[_Part], written: pa.Table) -> Outcomes:

@@ -56,21 +56,21 @@ SELECT coalesce(old.turn_id, new.turn_id) AS turn_id, {_FIELDS.replace("{side}",
        old.lexicon_rows AS old_rows, old.mentions AS old_mentions, new.lexicon_rows AS new_rows,
        new.card_version AS new_card_version
 FROM (SELECT * FROM old_verdict UNION ALL BY NAME SELECT * FROM left_verdict) AS old
-FULL JOIN (SELECT * FROM new_verdict) AS new USING (turn_id)
+FULL JOIN (SELECT * FROM verdict_row SEMI JOIN touched USING (turn_id)) AS new USING (turn_id)
 LEFT JOIN old_unjudged ON old_unjudged.turn_id = new.turn_id
 WHERE CASE WHEN old.turn_id IS NULL THEN old_unjudged.turn_id IS NOT NULL ELSE before IS DISTINCT FROM after END
     AND (new.turn_id IS NOT NULL OR old.turn_id IN (SELECT turn_id FROM day_turn)
          OR old.turn_id NOT IN (SELECT turn_id FROM chat_turn SEMI JOIN old_verdict USING (turn_id)))
 ORDER BY length(coalesce(old.turn_id, new.turn_id)), coalesce(old.turn_id, new.turn_id)
 """
-"""A turn that comes out as it was is in `new_verdict` and not in `old_verdict`; it was no unjudged turn either. A turn
+"""A turn that comes out as it was is in `verdict_row` and not in `old_verdict`; it was no unjudged turn either. A turn
 that moved to another day is compared there, whichever of the two days is judged first."""
 
 
 def keep_changes(
     connection: duckdb.DuckDBPyConnection, plan: DayPlan, run_id: str, moment: dt.datetime
 ) -> list[Change]:
-    """Establish and keep the causes of what changes in this transaction: `old_verdict` becomes `new_verdict`."""
+    """Establish and keep the causes of what changes in this transaction: `old_verdict` is now `verdict_row`."""
     records = connection.sql(_CHANGED).to_arrow_table().to_pylist()
     changes = list(_explained(connection, plan, records)) if records else []
     if changes:

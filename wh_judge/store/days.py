@@ -68,11 +68,14 @@ def replace_day(
     day keeps its old rows and the failing ones are kept in `failed_row`.
     """
     day, moment = plan.day, now(connection)
+    # Not in the transaction: what is registered in one is held until its end.
+    _take_in(connection, plan, judgements)
+    # Arrow would keep more than a gigabyte of a large day for itself, while DuckDB and the validations need theirs.
+    pa.default_memory_pool().release_unused()
     connection.execute("BEGIN")
     try:
         keep_settings(connection, plan.settings, moment)
-        written = _write(connection, plan, judgements, run_id, moment)
-        judgements.clear()
+        written = _write(connection, day, run_id, moment, plan.was_card_as_of)
         rows = arrow(
             connection,
             f"""SELECT {names(VERDICT_SCHEMA)} FROM verdict_row SEMI JOIN touched USING (turn_id)
@@ -106,34 +109,45 @@ def replace_day(
     return DayResult(False, rows.num_rows, 0, day_version(connection, day), results, ())
 
 
+def _take_in(connection: duckdb.DuckDBPyConnection, plan: DayPlan, judgements: list[Judgement]) -> None:
+    """Put the judgements into the temporary tables `new_verdict` and `new_unjudged`, and let go of them."""
+    new = {
+        "verdicts": _together(VERDICT_SCHEMA, [judgement.verdicts for judgement in judgements]),
+        "used": _together(USED_SCHEMA, [judgement.used for judgement in judgements]),
+        "unjudged": _together(UNJUDGED_SCHEMA, [judgement.unjudged for judgement in judgements]),
+    }
+    judgements.clear()
+    for name, table in new.items():
+        connection.register(f"judged_{name}", table)
+    connection.execute(
+        f"""CREATE OR REPLACE TEMP TABLE new_verdict AS
+            SELECT *, md5(to_json(row)::VARCHAR) AS row_hash FROM (
+                SELECT DATE '{plan.day}' AS day, judged_verdicts.*, day_turn.turn_version, day_turn.card_version,
+                       $1 AS settings_version, $2 AS code_version, coalesce(lexicon_rows, []) AS lexicon_rows,
+                       coalesce(mentions, []) AS mentions
+                FROM judged_verdicts JOIN day_turn USING (turn_id) LEFT JOIN judged_used USING (turn_id)) AS row""",
+        [settings_version(plan.settings), rules_version()],
+    )
+    connection.execute(
+        f"""CREATE OR REPLACE TEMP TABLE new_unjudged AS
+            SELECT DATE '{plan.day}' AS day, judged_unjudged.*, turn_version
+            FROM judged_unjudged JOIN day_turn USING (turn_id)"""
+    )
+    for name in new:
+        connection.unregister(f"judged_{name}")
+
+
 def _write(
-    connection: duckdb.DuckDBPyConnection,
-    plan: DayPlan,
-    judgements: list[Judgement],
-    run_id: str,
-    moment: dt.datetime,
+    connection: duckdb.DuckDBPyConnection, day: dt.date, run_id: str, moment: dt.datetime, was_card_as_of: str | None
 ) -> int:
     """Bring the rows of the touched turns up to date; what they replace is in the temporary table `old_verdict`.
 
     Where a turn moved here from a day that was judged since, its last verdict there is in `left_verdict`.
     """
-    day = plan.day
-    connection.register("new_verdicts", _together(VERDICT_SCHEMA, [judgement.verdicts for judgement in judgements]))
-    connection.register("new_used", _together(USED_SCHEMA, [judgement.used for judgement in judgements]))
-    connection.register("new_unjudged", _together(UNJUDGED_SCHEMA, [judgement.unjudged for judgement in judgements]))
-    connection.execute(
-        f"""CREATE OR REPLACE TEMP TABLE new_verdict AS
-            SELECT *, md5(to_json(row)::VARCHAR) AS row_hash FROM (
-                SELECT DATE '{day}' AS day, new_verdicts.*, day_turn.turn_version, day_turn.card_version,
-                       $1 AS settings_version, $2 AS code_version, coalesce(lexicon_rows, []) AS lexicon_rows,
-                       coalesce(mentions, []) AS mentions
-                FROM new_verdicts JOIN day_turn USING (turn_id) LEFT JOIN new_used USING (turn_id)) AS row""",
-        [settings_version(plan.settings), rules_version()],
-    )
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE old_verdict AS
            SELECT verdict_row.*, judged_day.lexicon_version,
-                  coalesce(card_as_of, CASE WHEN day = DATE '{day}' THEN '{plan.was_card_as_of}' END) AS card_as_of
+                  coalesce(card_as_of, CASE WHEN day = DATE '{day}' THEN '{was_card_as_of}' END) AS card_as_of
            FROM verdict_row ANTI JOIN new_verdict USING (turn_id, row_hash) LEFT JOIN judged_day USING (day)
            WHERE turn_id IN (SELECT turn_id FROM touched UNION ALL SELECT turn_id FROM gone);
            CREATE OR REPLACE TEMP TABLE left_verdict AS
@@ -160,12 +174,9 @@ def _write(
            WHERE turn_id NOT IN (SELECT turn_id FROM verdict_row SEMI JOIN touched USING (turn_id))""",
         [run_id, moment],
     )
-    connection.execute(
-        f"""INSERT INTO unjudged BY NAME
-            SELECT DATE '{day}' AS day, new_unjudged.*, turn_version FROM new_unjudged JOIN day_turn USING (turn_id)"""
-    )
-    for name in ("new_verdicts", "new_used", "new_unjudged"):
-        connection.unregister(name)
+    # A day of a million verdicts need not be in memory twice.
+    connection.execute("DROP TABLE new_verdict")
+    connection.execute("INSERT INTO unjudged BY NAME FROM new_unjudged")
     return number(connection, "SELECT count(*) FROM verdict_row WHERE run_id = ? AND day = ?", [run_id, day])
 
 

@@ -290,8 +290,11 @@ VERSIONED = {
 """Of the tables that grow with the log, what their contents follow from, and an order: each row's hash is stored with
 it, and to hash the rows themselves takes ten times as long."""
 
+FOLLOWING = {"input_version", "model_profile", "model_rating", "probe_result", "probe_answer"}
+"""Tables of a snapshot whose contents follow from those of its others."""
+
 LOOKED_UP = {"chat_turn": "turn_id", "verdict": "turn_id", "verdict_closed": "turn_id"}
 """Columns of a snapshot by which single rows are looked up; each has an index."""
 
-SEARCHED = {"chat_turn": ("user_message", "reply_text")}
-"""Columns of a snapshot in which readers look for a text."""
+UNCOMPRESSED = {"chat_turn": ("user_message", "reply_text"), "verdict": ("evidence_shown",)}
+"""Texts of a snapshot that are stored as they are: a search in them takes half the time, to write them a fifth."""

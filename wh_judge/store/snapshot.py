@@ -12,7 +12,7 @@ import duckdb
 from wh_judge.errors import UserError
 from wh_judge.store import transaction
 from wh_judge.store.layout import CONFIG
-from wh_judge.store.schema import LOOKED_UP, PUBLISHED, SEARCHED, STORED, VERSIONED, VIEWED, number, one
+from wh_judge.store.schema import FOLLOWING, LOOKED_UP, PUBLISHED, STORED, UNCOMPRESSED, VERSIONED, VIEWED, number, one
 from wh_judge.store.versions import table_version
 from wh_judge.text import sql_text
 
@@ -41,8 +41,8 @@ def publish(connection: duckdb.DuckDBPyConnection, folder: Path, *, keep: int) -
     """
     folder.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
-    for name, order in PUBLISHED.items():
-        relation = VERSIONED.get(name, (f"SELECT * FROM {name}", order))
+    for name in [name for name in PUBLISHED if name not in FOLLOWING]:
+        relation = VERSIONED.get(name, (f"SELECT * FROM {name}", PUBLISHED[name]))
         digest.update(table_version(connection, *relation).encode())
     snapshot_id = digest.hexdigest()[:16]
     path = folder / f"{snapshot_id}.duckdb"
@@ -116,11 +116,11 @@ def _write(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 
 
 def _columns(connection: duckdb.DuckDBPyConnection, name: str, source: str) -> str:
-    """A table's columns as a definition. Texts that are searched are stored as they are, which halves a search."""
+    """A table's columns as a definition."""
     described = connection.execute(f"SELECT column_name, column_type FROM (DESCRIBE {source})").fetchall()
-    searched = SEARCHED.get(name, ())
+    uncompressed = UNCOMPRESSED.get(name, ())
     return ", ".join(
-        f'"{column}" {kind}{" USING COMPRESSION uncompressed" if column in searched else ""}'
+        f'"{column}" {kind}{" USING COMPRESSION uncompressed" if column in uncompressed else ""}'
         for column, kind in described
     )
 
