@@ -118,8 +118,8 @@ def terms(settings: Settings) -> Found:
     return Found(
         [row._asdict() for row in rows],
         (
-            f"{row.precision:.0%} of {row.harmful + row.harmless}  {row.term} -> {row.topic}  {counted(row.hits, 'turn')}"
-            f"  {row.proposal}" + (f"  ({' / '.join(row.around)})" if row.around else "")
+            f"{row.precision:.0%} of {row.harmful + row.harmless}  {row.term} -> {row.topic}"
+            f"  {counted(row.hits, 'turn')}  {row.proposal}" + (f"  ({' / '.join(row.around)})" if row.around else "")
             for row in rows
         ),
         "nobody has said yet of a hit whether it is harmful; wh-judge review queue forbidden shows 20 of a week",

@@ -30,8 +30,8 @@ How = Literal["own", "particle", "part", "spelling"]
 
 
 class CloseName(NamedTuple):
-    """A name of the card, and how it is close: it is the character's `own`, without a `particle` it is the same, one is a
-    `part` of the other, or their `spelling` is alike."""
+    """A name of the card, and how it is close: it is the character's `own`, without a `particle` it is the same, one is
+    a `part` of the other, or their `spelling` is alike."""
 
     name: str
     how: How

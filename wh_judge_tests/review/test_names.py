@@ -31,7 +31,8 @@ def test_the_canon_name_that_is_meant_is_proposed(name: str, closest: str, how: 
 
 @pytest.mark.parametrize("name", ["카이", "카이는"])
 def test_the_character_s_own_name_stands_first(name: str) -> None:
-    assert [(close.name, close.how) for close in closest_names(name, [*CANON, "카이로"], "카이")][0] == ("카이", "own")
+    first, *_ = closest_names(name, [*CANON, "카이로"], "카이")
+    assert (first.name, first.how) == ("카이", "own")
     assert closest_names("나루", CANON, "카이") == []
 
 
