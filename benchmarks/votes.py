@@ -2,20 +2,25 @@
 
     python benchmarks/votes.py [VOTES] [MODELS]
 
-Prints the seconds, and those of the processor, for reading a file of another tool, for reading the file into the
-warehouse, for counting, for both ratings with their intervals, and for the agreement of annotators.
+Prints the seconds, and those of the processor, for reading a file of another tool, for reading the file in each of its
+forms, for reading it into the warehouse, for counting, for both ratings with their intervals, and for the agreement of
+annotators.
 """
 
 import json
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import duckdb
 import numpy as np
 
 from wh_judge.evaluation.labellers import measure_labellers
 from wh_judge.evaluation.ratings import rate_arena
+from wh_judge.ingest import TABLES, read_table
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse
 from wh_judge.store.votes import bring_in_people, read_tallies, vote_sources, vote_table
@@ -55,15 +60,20 @@ def main() -> None:
         inputs = Path(folder) / "inputs"
         inputs.mkdir()
         write_votes(inputs / "votes.jsonl", votes, models)
+        forms = [Path(folder, f"votes{suffix}") for suffix in (".json", ".csv", ".parquet")]
+        for form, options in zip(forms, ("FORMAT json, ARRAY true", "HEADER", "FORMAT parquet"), strict=True):
+            duckdb.sql(f"COPY (FROM '{inputs / 'votes.jsonl'}') TO '{form}' ({options})")
         settings = Settings(data=Path(folder) / "data", inputs=inputs)  # type: ignore[call-arg]
         with open_warehouse(settings.warehouse) as connection:
-            for name, work in (
+            steps: list[tuple[str, Callable[[], object]]] = [
                 ("imported", lambda: read_votes(inputs / "votes.jsonl", "lmarena", "benchmark")),
+                *((f"read {form.suffix}", partial(read_table, form, TABLES["vote"])) for form in forms),
                 ("brought in", lambda: bring_in_people(connection, settings)),
                 ("counted", lambda: read_tallies(connection)),
                 ("rated", lambda: rate_arena(read_tallies(connection), [], vote_sources(connection))),
                 ("annotators", lambda: measure_labellers(vote_table(connection))),
-            ):
+            ]
+            for name, work in steps:
                 begun, used = time.perf_counter(), time.process_time()
                 work()
                 seconds = time.perf_counter() - begun

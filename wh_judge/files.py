@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -102,4 +102,4 @@ def _with_typed_evidence(record: Record) -> Record:
     if not isinstance(rows, list):
         return record
     typed = [typed_evidence(row) if isinstance(row, dict) else row for row in rows]
-    return replace(record, value={**(record.value or {}), "evidence": typed})
+    return record._replace(value={**(record.value or {}), "evidence": typed})

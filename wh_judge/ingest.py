@@ -6,7 +6,6 @@ Nothing is dropped: each record of a file ends as a row or as a rejected problem
 
 import json
 import os
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,15 +34,15 @@ from wh_judge.model import (
 from wh_judge.readers import (
     READERS,
     Columns,
+    Line,
     Record,
     batch_record,
     batch_values,
-    jsonl_record,
     read_batches,
-    read_lines,
-    read_records,
+    read_entries,
 )
-from wh_judge.votes.certain import certain_votes
+from wh_judge.text import nfc_inside
+from wh_judge.votes.certain import blocks, certain_votes
 from wh_judge.votes.rows import (
     JUDGE_SCORE_SCHEMA,
     SUPPORT_SCHEMA,
@@ -54,7 +53,6 @@ from wh_judge.votes.rows import (
 )
 
 BATCH_ROWS = 100_000
-VOTE_LINES = 4096
 KST = ZoneInfo("Asia/Seoul")
 """A turn's day is its date here."""
 
@@ -256,36 +254,37 @@ def read_file(
     if seen is None and table.name == "chat_turn" and file.suffix.lower() == ".parquet":
         yield from _read_columns(file, reading, all_differ)
         return
-    if table.name == "vote" and file.suffix.lower() == ".jsonl":
-        yield from _read_votes(file, reading)
+    entries = read_entries(file, reading.columns)
+    if table.name == "vote":
+        yield from _read_votes(entries, reading)
         return
-    for record in read_records(file, reading.columns):
-        reading.add(record)
+    for entry in entries:
+        reading.add(entry.record())
         if len(reading.rows) == BATCH_ROWS:
             yield reading.take()
     yield reading.take()
 
 
-def _read_votes(file: Path, reading: "_Reading") -> Iterator[Batch]:
-    """A JSONL file of votes: what is certain column by column, the other lines as any."""
-    yielded = False
-    for block in read_lines(file, VOTE_LINES):
-        if isinstance(block, Record):
-            reading.add(block)
-            continue
-        lines, contents = block
-        found = certain_votes(contents)
+def _read_votes(entries: Iterator[Record | Line], reading: "_Reading") -> Iterator[Batch]:
+    """The records of a file of votes: what is certain column by column, the others one by one."""
+    nothing = True
+    for some in blocks(entries):
+        nothing = False
+        found = certain_votes(some)
+        kept: list[int] = []
         mask = found.mask & (not reading.is_news(found.names))
-        for number, key in enumerate(found.rows["vote_id"].to_pylist()):
-            # In order, since of two lines with one key the first counts.
-            if not mask[number] or not reading.is_first(key, lines[number]):
-                mask[number] = False
-                reading.add(jsonl_record(lines[number], contents[number]))
+        lines = [entry.line or 0 for entry in some]
+        for place, key in enumerate(found.rows["vote_id"].to_pylist()):
+            # In order, since of two records with one key the first counts.
+            if mask[place] and reading.is_first(key, lines[place]):
+                continue
+            mask[place] = False
+            reading.add(some[place].record())
+            kept += [place] * (len(reading.rows) - len(kept))
         out = reading.take()
         out.normalised += int((found.normalised & mask).sum())
-        yield _in_order(out, found.rows, np.flatnonzero(mask), np.array(lines))
-        yielded = True
-    if not yielded or reading.out.problems:
+        yield _in_order(out, np.array(kept, np.int64), found.rows, np.flatnonzero(mask), np.array(lines))
+    if nothing:
         yield reading.take()
 
 
@@ -331,7 +330,7 @@ def _read_batch(batch: pa.RecordBatch, reading: "_Reading", repeated: np.ndarray
     out = reading.take()
     if certain is not None:
         out.normalised += int((certain.normalised & mask).sum())
-        out = _in_order(out, certain.rows, np.flatnonzero(mask), lines)
+        out = _in_order(out, np.searchsorted(lines, out.lines), certain.rows, np.flatnonzero(mask), lines)
     return out
 
 
@@ -347,14 +346,22 @@ def _values(batch: pa.RecordBatch, rows: np.ndarray) -> Iterator[dict[str, Any] 
             yield from batch_values(batch.slice(row, 1))
 
 
-def _in_order(out: Batch, rows: pa.Table, chosen: np.ndarray, lines: np.ndarray) -> Batch:
-    """The batch with the chosen of the rows besides, all by their lines."""
-    lines = np.concatenate([lines[chosen], np.array(out.lines, dtype=np.int64)])
-    places = np.concatenate([chosen, np.arange(len(out.lines)) + rows.num_rows])
-    order = np.argsort(lines)
-    if len(places) < rows.num_rows or out.lines:
+def _in_order(out: Batch, kept: np.ndarray, rows: pa.Table, chosen: np.ndarray, lines: np.ndarray) -> Batch:
+    """A batch with rows besides, all in the order of their file.
+
+    Args:
+        out: the batch, of some of n records.
+        kept: the numbers of these records.
+        rows: a row for each of the n records.
+        chosen: the numbers of the rows that are taken.
+        lines: n numbers of lines.
+    """
+    numbers = np.concatenate([chosen, kept])
+    order = np.argsort(numbers)
+    if len(chosen) < rows.num_rows or len(kept):
+        places = np.concatenate([chosen, np.arange(len(kept)) + rows.num_rows])
         rows = pa.concat_tables([rows, out.rows]).combine_chunks().take(pa.array(places[order]))
-    return Batch(rows, lines[order].tolist(), out.problems, out.normalised)
+    return Batch(rows, lines[numbers[order]].tolist(), out.problems, out.normalised)
 
 
 class _Reading:
@@ -391,7 +398,7 @@ class _Reading:
             return
         self._note_unknown(record, value)
         try:
-            value, changed = _nfc(value)
+            value, changed = nfc_inside(value)
             row = table.model.model_validate(value).__dict__
         except UnicodeEncodeError:
             self._problem(record, "rejected", "holds half of a surrogate pair, which is no text")
@@ -450,39 +457,11 @@ def _to_arrow(rows: list[dict[str, Any]], table: InputTable) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=table.schema)
 
 
-def normalised(value: dict[str, Any]) -> dict[str, Any]:
-    """The record with all text in it in NFC."""
-    record: dict[str, Any] = _nfc(value)[0]
-    return record
-
-
 def reason_of(error: ValidationError) -> str:
     """Why a record is no row, in one line."""
     details = error.errors(include_url=False)
     more = [f"and {len(details) - CLAUSES_TOLD} more"] if len(details) > CLAUSES_TOLD else []
     return "; ".join([*map(_reason, details[:CLAUSES_TOLD]), *more])
-
-
-def _nfc(value: Any) -> tuple[Any, bool]:
-    """The value with all text in it in NFC, and whether that changed anything.
-
-    Raises:
-        UnicodeEncodeError: some text holds half of a surrogate pair, which no file and no table can hold.
-    """
-    if isinstance(value, str):
-        if value.isascii():
-            return value, False
-        value.encode()
-        if unicodedata.is_normalized("NFC", value):
-            return value, False
-        return unicodedata.normalize("NFC", value), True
-    if isinstance(value, list):
-        pairs = [_nfc(element) for element in value]
-        return [element for element, _ in pairs], any(changed for _, changed in pairs)
-    if isinstance(value, dict):
-        fields = {name: _nfc(element) for name, element in value.items()}
-        return {name: element for name, (element, _) in fields.items()}, any(changed for _, changed in fields.values())
-    return value, False
 
 
 _REASONS = {

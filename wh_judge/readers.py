@@ -5,7 +5,6 @@ as much of its text as there is, so that a caller can keep it.
 """
 
 import csv
-import itertools
 import re
 import sys
 from collections import Counter, deque
@@ -13,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,8 +23,7 @@ from wh_judge.parquet import TooLargeError, bounded_batches
 csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """One record of a file: its value, or why there is none."""
 
     line: int | None
@@ -34,6 +32,31 @@ class Record:
     reason: str | None = None
     raw: str | None = None
     """The record's text where `value` is None."""
+
+    def record(self) -> "Record":
+        """Itself."""
+        return self
+
+
+class Line(NamedTuple):
+    """A line of a JSONL file that nobody has read yet."""
+
+    line: int
+    content: bytes
+    """With what ends it."""
+
+    def record(self) -> Record:
+        """The record that it is."""
+        try:
+            text = self.content.decode().rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raw = self.content.decode(errors="replace").rstrip("\r\n")
+            return Record(self.line, None, f"is not UTF-8 (byte {error.start + 1} of the line); save it as UTF-8", raw)
+        try:
+            return _record(self.line, strict_json.decode(text), text)
+        except ValueError as error:
+            cut = "" if self.content.endswith(b"\n") else "; the file ends in it and may be cut off"
+            return Record(self.line, None, f"is no JSON: {strict_json.reason(error)}{cut}", text)
 
 
 @dataclass(frozen=True)
@@ -49,6 +72,11 @@ class Columns:
 
 def read_records(path: Path, columns: Columns) -> Iterator[Record]:
     """The records of one file, in order."""
+    return (entry.record() for entry in read_entries(path, columns))
+
+
+def read_entries(path: Path, columns: Columns) -> Iterator[Record | Line]:
+    """The same, of a JSONL file as lines."""
     reader = READERS.get(path.suffix.lower())
     reason = _no_file(path)
     if reason is not None or reader is None:
@@ -116,50 +144,13 @@ def _record(line: int, value: Any, raw: str) -> Record:
     return Record(line, None, "is no JSON object", raw)
 
 
-def _read_jsonl(path: Path, _columns: Columns) -> Iterator[Record]:
-    for line, content in _lines(path):
-        yield jsonl_record(line, content)
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, with their numbers and what ends them."""
+def _read_jsonl(path: Path, _columns: Columns) -> Iterator[Line]:
     with path.open("rb") as file:
         for line, content in enumerate(file, start=1):
             if line == 1:
                 content = content.removeprefix(b"\xef\xbb\xbf")
             if content.strip():
-                yield line, content
-
-
-def read_lines(path: Path, lines: int) -> Iterator[tuple[list[int], list[bytes]] | Record]:
-    """The lines of a JSONL file that are not blank, at most `lines` at once, each with its number, for `jsonl_record`.
-
-    Where the file cannot be read, a record that says why.
-    """
-    reason = _no_file(path)
-    if reason is not None:
-        yield Record(None, None, reason)
-        return
-    found = _lines(path)
-    try:
-        while some := list(itertools.islice(found, lines)):
-            yield [line for line, _ in some], [content for _, content in some]
-    except OSError as error:
-        yield Record(None, None, f"cannot be read: {error.strerror or error}")
-
-
-def jsonl_record(line: int, content: bytes) -> Record:
-    """The record of a line."""
-    try:
-        text = content.decode().rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raw = content.decode(errors="replace").rstrip("\r\n")
-        return Record(line, None, f"is not UTF-8 (byte {error.start + 1} of the line); save it as UTF-8", raw)
-    try:
-        return _record(line, strict_json.decode(text), text)
-    except ValueError as error:
-        cut = "" if content.endswith(b"\n") else "; the file ends in it and may be cut off"
-        return Record(line, None, f"is no JSON: {strict_json.reason(error)}{cut}", text)
+                yield Line(line, content)
 
 
 def _read_json(path: Path, _columns: Columns) -> Iterator[Record]:
@@ -363,7 +354,7 @@ def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0][:200]
 
 
-READERS: Mapping[str, Callable[[Path, Columns], Iterator[Record]]] = {
+READERS: Mapping[str, Callable[[Path, Columns], Iterator[Record] | Iterator[Line]]] = {
     ".jsonl": _read_jsonl,
     ".json": _read_json,
     ".csv": _read_csv,

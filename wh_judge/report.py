@@ -14,6 +14,7 @@ from wh_judge.settings import Settings
 from wh_judge.store.evaluations import VALIDATION_SUMS, read
 from wh_judge.store.problems import read_problems
 from wh_judge.text import printable
+from wh_judge.uploaded import with_labels
 from wh_judge.validations import VALIDATIONS, ValidationResult
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def print_summary(summary: dict[str, Any], settings: Settings, console: Console)
     _print_validations(summary, console)
     _print_agreement(summary["gold_agreement"], console)
     _print_divergence(summary["model_divergence"], console)
-    _print_problems(summary, console)
+    _print_problems(summary, settings, console)
     console.print()
     _heading("What to open next", console)
     for what, where in (
@@ -175,7 +176,7 @@ def _print_divergence(divergence: dict[str, Any] | None, console: Console) -> No
         console.print(f"  left out: {entry['prompts']} prompts {safe(entry['reason'])}")
 
 
-def _print_problems(summary: dict[str, Any], console: Console) -> None:
+def _print_problems(summary: dict[str, Any], settings: Settings, console: Console) -> None:
     for row in summary["unjudged"]:
         console.print(f"[bold yellow]Not judged[/bold yellow] {counted(row['turns'], 'turn')}: {safe(row['reason'])}")
     problems = summary["problems"]
@@ -186,7 +187,8 @@ def _print_problems(summary: dict[str, Any], console: Console) -> None:
     console.print(f"[bold yellow]Rejected rows[/bold yellow] {rejected}, noted {len(problems) - rejected}")
     for problem in problems[:PROBLEMS_SHOWN]:
         where = problem["file"] if problem["line"] is None else f"{problem['file']}:{problem['line']}"
-        console.print(f"  {safe(where)}  {safe(problem['reason'])}", soft_wrap=True)
+        where, reason = (with_labels(text, settings.uploads) for text in (where, problem["reason"]))
+        console.print(f"  {safe(where)}  {safe(reason)}", soft_wrap=True)
     if len(problems) > PROBLEMS_SHOWN:
         console.print(f"  … {len(problems) - PROBLEMS_SHOWN} more, in rejected_rows of the warehouse and in --json")
 

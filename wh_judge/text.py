@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 WHITESPACE = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
 """Every character that `str.split()` splits at; RE2's `\\s` knows only the ASCII ones."""
@@ -37,6 +38,37 @@ QUOTE_LIMIT = 40
 def nfc(value: str) -> str:
     """The text in Unicode normal form C; macOS writes Hangul decomposed."""
     return value if unicodedata.is_normalized("NFC", value) else unicodedata.normalize("NFC", value)
+
+
+def nfc_inside(value: Any) -> tuple[Any, bool]:
+    """The value with all text in it in NFC, and whether that changed anything.
+
+    Raises:
+        UnicodeEncodeError: some text holds half of a surrogate pair, which no file and no table can hold.
+    """
+    if isinstance(value, str):
+        if value.isascii():
+            return value, False
+        value.encode()
+        if unicodedata.is_normalized("NFC", value):
+            return value, False
+        return unicodedata.normalize("NFC", value), True
+    if isinstance(value, list):
+        pairs = [nfc_inside(element) for element in value]
+        return [element for element, _ in pairs], any(changed for _, changed in pairs)
+    if isinstance(value, dict):
+        fields = {name: nfc_inside(element) for name, element in value.items()}
+        return {name: element for name, (element, _) in fields.items()}, any(changed for _, changed in fields.values())
+    return value, False
+
+
+UNSEEN = "\u00ad\u200b\u2060\ufeff"
+"""Characters that no reader sees, wherever they stand."""
+
+
+def as_seen(text: str) -> str:
+    """The text in NFC without what a reader of two texts cannot tell apart: how wide white space is, and UNSEEN."""
+    return " ".join(nfc(text).translate(dict.fromkeys(map(ord, UNSEEN))).split())
 
 
 def sentences(text: str) -> Iterator[str]:

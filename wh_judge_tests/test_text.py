@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from wh_judge.text import (
     QUOTE_LIMIT,
     WHITESPACE,
+    as_seen,
     has_hangul,
     last_word,
     nfc,
@@ -142,6 +143,18 @@ def test_a_quotation_is_cut_and_cannot_be_closed_from_inside(text: str, expected
 @pytest.mark.parametrize("text", ["하늘", "é", "각", "\ufa0c"])
 def test_decomposed_text_is_composed(text: str) -> None:
     assert nfc(normalize("NFD", text)) == normalize("NFC", text)
+
+
+@pytest.mark.parametrize(
+    "text", [" 하늘  아래", "하늘\n아래\t", "하\u200b늘 아\ufeff래", normalize("NFD", "하늘 아래")]
+)
+def test_what_looks_the_same_is_the_same(text: str) -> None:
+    assert as_seen(text) == "하늘 아래"
+
+
+@pytest.mark.parametrize("text", ["하늘아래", "하늘 아래.", "하늘 아레"])
+def test_what_looks_otherwise_is_another_text(text: str) -> None:
+    assert as_seen(text) != "하늘 아래"
 
 
 def test_composed_text_is_left_as_it_is() -> None:

@@ -7,8 +7,8 @@ import dagster as dg
 from wh_judge.assets.checks import rows_accepted
 from wh_judge.assets.evaluations import GROUP
 from wh_judge.assets.inputs import OWNERS, ROWS_ACCEPTED, Events
-from wh_judge.assets.metadata import SENTENCE_CHARACTERS, column_metadata, markdown_table, picture, sentences
-from wh_judge.assets.profiles import points
+from wh_judge.assets.metadata import SENTENCE_CHARACTERS, column_metadata, markdown_table, picture, preview, sentences
+from wh_judge.assets.profiles import interval, points
 from wh_judge.automation import DEPS_UPDATED
 from wh_judge.evaluation.rating_picture import rating_picture
 from wh_judge.evaluation.ratings import ArenaRatings, rate_arena
@@ -48,6 +48,7 @@ def votes(warehouse: Warehouse) -> Events:
             "dagster/row_count": batches["vote"].rows.num_rows,
             "support_rows": batches["capability_support"].rows.num_rows,
             "judge_scores": batches["judge_score"].rows.num_rows,
+            "preview": preview(batches["vote"].rows, VOTE_SCHEMA.names),
             "sources": markdown_table(["source", "votes"], list(sources.items())),
         },
     )
@@ -78,30 +79,26 @@ def _metadata(ratings: ArenaRatings) -> dict[str, Any]:
     rows: list[list[Any]] = []
     for entry in ratings.people.ratings:
         other = with_support.pop(entry.model_id)
-        numbers = map(points, (entry.rating, entry.low, entry.high, other.rating))
-        counts = (entry.votes, entry.won, entry.lost, entry.halves)
-        rows.append([entry.model_id, *numbers, entry.component, points(entry.own_rating), *counts])
+        numbers = (points(entry.rating), interval(entry.low, entry.high, 1), points(other.rating))
+        rows.append([entry.model_id, *numbers, entry.votes, entry.won, entry.lost, entry.halves])
     # Models on which nobody has voted: what they support is all that is known of them.
-    rows += [[name, *[points(None)] * 3, points(rest.rating), *[None] * 6] for name, rest in with_support.items()]
-    components = [[", ".join(part.models), part.why_apart] for part in ratings.people.components]
-    header = [
-        "model",
-        "rating",
-        "low",
-        "high",
-        "with support",
-        "component",
-        "own rating",
-        "votes",
-        "won",
-        "lost",
-        "half",
+    rows += [
+        [name, points(None), points(None), points(rest.rating), *[None] * 4] for name, rest in with_support.items()
     ]
+    # A model rated inside its component, where there is no common scale.
+    own = [
+        [entry.component, entry.model_id, points(entry.own_rating)]
+        for entry in sorted(ratings.people.ratings, key=lambda entry: entry.component)
+        if not ratings.people.common_scale
+    ]
+    components = [[", ".join(part.models), part.why_apart] for part in ratings.people.components]
+    header = ["model", "rating", "95 % interval", "with support", "votes", "won", "lost", "half"]
     metadata: dict[str, Any] = {
         "votes": ratings.people.votes,
         "support_votes": ratings.support_votes,
         "common_scale": ratings.people.common_scale,
         "ratings": markdown_table(header, rows),
+        "ratings_inside_components": markdown_table(["component", "model", "own rating"], own),
         "components": markdown_table(["models", "why apart"], components, SENTENCE_CHARACTERS),
         "cautions": sentences("caution", ratings.cautions),
     }

@@ -89,12 +89,19 @@ def model_divergence(context: dg.AssetExecutionContext, warehouse: Warehouse) ->
         [m.model_id, m.prompts, m.diverging, _number(m.rate), _number(m.low), _number(m.high)]
         for m in divergence.per_model
     ]
+    reasons = [[m.model_id, why, turns] for m in divergence.per_model for why, turns in m.by_reason.items() if turns]
+    pairs = [
+        [pair.first, pair.second, pair.only_first, pair.only_second, _p(pair.p_value), _p(pair.p_holm)]
+        for pair in divergence.pairs
+    ]
     metadata: dict[str, Any] = {
         "models": len(divergence.models),
         "prompts_compared": divergence.prompts,
         "prompts_left_out": sum(entry.prompts for entry in divergence.left_out),
         "left_out": markdown_table(["reason", "prompts"], [[e.reason, e.prompts] for e in divergence.left_out]),
         "per_model": markdown_table(["model", "prompts", "diverging", "rate", "low", "high"], rows),
+        "reasons": markdown_table(["model", "reason", "turns"], reasons),
+        "pairs": markdown_table(["model", "other model", "only model", "only other", "p", "p by Holm"], pairs),
         "test": divergence.test.name,
     }
     if divergence.test.p_value is not None:
@@ -102,6 +109,10 @@ def model_divergence(context: dg.AssetExecutionContext, warehouse: Warehouse) ->
     if divergence.prompts:
         metadata["picture"] = picture(divergence_picture(divergence), "divergence by model")
     yield dg.MaterializeResult(metadata=metadata)
+
+
+def _p(value: float | None) -> str:
+    return "not defined" if value is None else f"{value:.2g}"
 
 
 def _number(value: float | None) -> str:

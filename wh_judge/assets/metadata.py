@@ -29,7 +29,9 @@ def markdown_cell(value: Any, limit: int = CELL_CHARACTERS) -> str:
 def markdown_table(
     header: Sequence[str], rows: Sequence[Sequence[Any]], limit: int = CELL_CHARACTERS
 ) -> dg.MarkdownMetadataValue:
-    """A markdown table; longer cells are cut."""
+    """A markdown table; longer cells are cut. Without a row it says so."""
+    if not rows:
+        return dg.MetadataValue.md("none")
     lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
     lines += ["| " + " | ".join(markdown_cell(cell, limit) for cell in row) + " |" for row in rows]
     return dg.MetadataValue.md("\n".join(lines))

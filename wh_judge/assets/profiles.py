@@ -63,3 +63,8 @@ def _metadata(profiles: CapabilityProfiles) -> dict[str, Any]:
 def points(value: float | None, digits: int = 1) -> str:
     """A number for a table."""
     return "not defined" if value is None else f"{value:.{digits}f}"
+
+
+def interval(low: float | None, high: float | None, digits: int) -> str:
+    """An interval for a table."""
+    return "not defined" if low is None or high is None else f"{low:.{digits}f} – {high:.{digits}f}"

@@ -1,12 +1,10 @@
 """`wh-judge probes`"""
 
 import json
-import shlex
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -14,11 +12,10 @@ from rich.console import Console
 from wh_judge.errors import UserError
 from wh_judge.report import safe
 from wh_judge.settings import load_settings
+from wh_judge.text import one_line
 
 if TYPE_CHECKING:
     from wh_judge.model import CharacterCard, LexiconTerm
-    from wh_judge.probes.case import ProbeCase
-    from wh_judge.probes.make import Writer
     from wh_judge.probes.results import ProbeResults
 
 _FILE = click.Path(exists=True, path_type=Path)
@@ -26,7 +23,7 @@ _OUT = click.Path(path_type=Path)
 _CARDS = click.option("--cards", type=_FILE, required=True, help="The character cards: a file or a folder.")
 _LEXICON = click.option("--lexicon", type=_FILE, required=True, help="The topic lexicon: a file or a folder.")
 _PROBES = click.argument("probes", metavar="PROBES", type=_FILE)
-SHOWN, SECONDS = 10, 120
+SHOWN = 10
 
 
 @click.group(name="probes")
@@ -63,20 +60,21 @@ def make(cards: Path, lexicon: Path, cases: int, seed: int, extend: Path | None,
     from wh_judge.outputs import check_writable
     from wh_judge.probes.files import read_probes, write_probes
     from wh_judge.probes.make import make_probes
+    from wh_judge.probes.writer import program_writer
 
     check_writable(out)
     if out.suffix.lower() != ".json":
         raise UserError(f"{out}: a set is written to a name that ends in .json")
     card_rows, lexicon_rows = _tables(cards, lexicon)
     known = read_probes(extend).cases if extend else []
-    by = None if writer is None else (writer, _writer(writer))
+    by = None if writer is None else (writer, program_writer(writer))
     found = make_probes(card_rows, lexicon_rows, load_settings().rules, cases=cases, seed=seed, writer=by, known=known)
     write_probes(found, out)
     for family, count in Counter(case.cell.family for case in found.cases).items():
         click.echo(f"{count:>9}  {family}", err=True)
     reasons = Counter("; ".join(refusal.reasons) for refusal in found.refused)
     for reason, count in reasons.most_common(SHOWN):
-        click.echo(f"refused {count}: {reason}", err=True)
+        click.echo(f"refused {count}: {one_line(reason)}", err=True)
     for cell in found.unfillable[:SHOWN]:
         click.echo(f"unfillable: {cell.family}, speech level {cell.level or 'open'}: {cell.reason}", err=True)
     if len(found.unfillable) > SHOWN:
@@ -198,30 +196,3 @@ def _tables(cards: Path, lexicon: Path) -> "tuple[list[CharacterCard], list[Lexi
     for problem in [*card_rows.problems, *lexicon_rows.problems]:
         click.echo(f"{problem.severity}: {problem}", err=True)
     return cards_from(card_rows.rows), lexicon_from(lexicon_rows.rows)
-
-
-def _writer(program: str) -> "Writer":
-    """A program that is called once a draft; what it does and whom it asks is its own affair."""
-    try:
-        words = shlex.split(program)
-    except ValueError as error:
-        raise UserError(f"{program}: is no command ({error}); give --writer a program and its arguments") from None
-    if not words:
-        raise UserError("--writer names no program; leave it out for the templates")
-
-    def write(case: "ProbeCase") -> str:
-        given: dict[str, Any] = case.model_dump(include={"cell", "character_id", "target", "intended", "user_message"})
-        try:
-            done = subprocess.run(
-                words,
-                input=json.dumps(given, ensure_ascii=False),
-                capture_output=True,
-                encoding="utf-8",
-                timeout=SECONDS,
-                check=True,
-            )
-        except (OSError, subprocess.SubprocessError, UnicodeError) as error:
-            raise UserError(f"{program}: did not write a message: {error}") from None
-        return done.stdout.strip()
-
-    return write

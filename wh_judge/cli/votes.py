@@ -4,19 +4,14 @@ import hashlib
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from rich.console import Console
 
 from wh_judge.errors import UserError
-from wh_judge.report import counted, safe
+from wh_judge.report import counted
 from wh_judge.settings import load_settings
-from wh_judge.text import short
-
-if TYPE_CHECKING:
-    from wh_judge.evaluation.people import Share, VoteAgreement
-    from wh_judge.evaluation.ratings import ArenaRatings
+from wh_judge.text import one_line, short
 
 _FILE = click.Path(exists=True, path_type=Path)
 FORMATS = ("lmarena", "label-studio", "potato")
@@ -127,26 +122,33 @@ def pairs(form: str, number: int, seed: int, out: Path, data: str | None) -> Non
     """
     import numpy as np
 
-    from wh_judge.evaluation.pairing import candidates, choose_many, uncertainty
+    from wh_judge.evaluation.pairing import all_alike, candidates, choose_many, uncertainty
     from wh_judge.evaluation.ratings import rate
     from wh_judge.outputs import check_writable
     from wh_judge.store import read_warehouse
-    from wh_judge.store.votes import read_answers, read_tallies, votes_by_case
+    from wh_judge.store.votes import read_answers, read_tallies, replies_as_seen, votes_by_case
     from wh_judge.votes.formats import write_pairs
 
     check_writable(out)
     with read_warehouse(load_settings(data=data).warehouse) as connection:
         answers, tallies, voted = read_answers(connection), read_tallies(connection), votes_by_case(connection)
-    possible = candidates({case: list(models) for case, models in answers.items()})
+    replies = replies_as_seen(answers)
+    possible, alike = candidates(replies), all_alike(replies)
+    if alike:
+        told = f"{counted(len(alike), 'prompt')} with nothing to choose from left out, since all replies are the same"
+        click.echo(f"{told}: {', '.join(map(short, alike[:5]))}{' …' * (len(alike) > 5)}", err=True)
     if not possible:
-        raise UserError("no prompt was answered by two models; give the turns a prompt_id and run wh-judge run first")
+        raise UserError(
+            "no prompt was answered by two models with different replies; give the turns a prompt_id and run wh-judge"
+            " run first"
+        )
     offers = choose_many(possible, uncertainty(rate(tallies)), np.random.default_rng(seed), number, voted)
     documents = []
     for offer in offers:
         first, second = (answers[offer.case_id][model] for model in (offer.model_a, offer.model_b))
         left, right = (first, second) if offer.shown_left == "model_a" else (second, first)
-        replies = {"prompt": first.user_message, "left": left.reply_text, "right": right.reply_text}
-        documents.append(offer._asdict() | replies)
+        shown = {"prompt": first.user_message, "left": left.reply_text, "right": right.reply_text}
+        documents.append(offer._asdict() | shown)
     write_pairs(documents, form, out)  # type: ignore[arg-type]
     click.echo(f"{len(documents)} pairs written to {out}", err=True)
 
@@ -164,6 +166,7 @@ def ratings(data: str | None, as_json: bool) -> None:
     Example:
       wh-judge votes ratings --json
     """
+    from wh_judge.cli.votes_shown import print_ratings
     from wh_judge.evaluation.ratings import rate_arena
     from wh_judge.evaluation.support import support_votes, tally
     from wh_judge.store import read_warehouse
@@ -178,30 +181,7 @@ def ratings(data: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(arena.model_dump(), ensure_ascii=False, indent=2))
     else:
-        _print_ratings(arena, Console(emoji=False, highlight=False))
-
-
-def _print_ratings(arena: "ArenaRatings", console: Console) -> None:
-    from wh_judge.report import number_table
-
-    for name, ratings in (("votes", arena.people), ("votes and support", arena.with_support)):
-        if not (arena.people.votes if name == "votes" else arena.support_votes):
-            continue
-        sources = [counted(arena.people.votes, "vote")] if arena.people.votes else []
-        sources += [counted(arena.support_votes, "comparison") + " by support"] if name != "votes" else []
-        console.print(f"[bold]Ratings[/bold] by {' and '.join(sources)}")
-        rows = number_table("model", "rating", "95 % interval", "own rating", "votes", "won", "lost", "half")
-        for entry in ratings.ratings:
-            interval = "–" if entry.low is None or entry.high is None else f"{entry.low:.0f} – {entry.high:.0f}"
-            numbers = [_whole(entry.rating), interval, _whole(entry.own_rating)]
-            counts = map(str, (entry.votes, entry.won, entry.lost, entry.halves))
-            rows.add_row(safe(short(entry.model_id)), *numbers, *counts)
-        console.print(rows)
-        for part in ratings.components:
-            if part.why_apart:
-                console.print(f"  {safe(part.why_apart)}", soft_wrap=True)
-    for caution in arena.cautions:
-        console.print(f"  {safe(caution)}", soft_wrap=True)
+        print_ratings(arena, Console(emoji=False, highlight=False))
 
 
 @command.command(name="agreement")
@@ -217,6 +197,7 @@ def agreement(data: str | None, as_json: bool) -> None:
     Example:
       wh-judge votes agreement --json
     """
+    from wh_judge.cli.votes_shown import print_agreement
     from wh_judge.store import read_warehouse
     from wh_judge.store.vote_agreement import agreement_now
 
@@ -224,62 +205,11 @@ def agreement(data: str | None, as_json: bool) -> None:
     with read_warehouse(settings.warehouse) as connection:
         found = agreement_now(connection, settings.rules)
     if not found.votes:
+        # A judge's turn that the log does not have stays wrong when votes come.
+        for left in found.unplaced:
+            click.echo(one_line(left.told()), err=True)
         raise UserError("there is no vote in the warehouse; import some and run wh-judge run first")
     if as_json:
         click.echo(json.dumps(found.model_dump(), ensure_ascii=False, indent=2))
     else:
-        _print_agreement(found, Console(emoji=False, highlight=False))
-
-
-def _print_agreement(found: "VoteAgreement", console: Console) -> None:
-    console.print(f"[bold]Judges[/bold] beside {found.votes} votes")
-    for judge in found.judges:
-        console.print(
-            f"  {safe(short(judge.judge))}: {judge.votes} votes, accuracy {_share(judge.accuracy)},"
-            f" when decided {_share(judge.accuracy_when_decided)}, draw rate {_share(judge.draw_rate)},"
-            f" Brier {_share(judge.brier)} (one half {_decimal(judge.brier_of_one_half)}); {judge.ranks.models} models,"
-            f" rho {_decimal(judge.ranks.spearman)}, tau {_decimal(judge.ranks.kendall)}",
-            soft_wrap=True,
-        )
-    console.print("[bold]Stability[/bold] over runs")
-    for entry in found.stability:
-        note = f"; {entry.note}" if entry.note else ""
-        console.print(
-            f"  {safe(short(entry.judge))}: {counted(len(entry.runs), 'run')} over {entry.replies} replies,"
-            f" largest spread {_decimal(entry.largest_spread, 3)}, envelope {_decimal(entry.envelope, 3)}{note}",
-            soft_wrap=True,
-        )
-    for left in found.unplaced:
-        console.print(f"  {safe(left.told())}", soft_wrap=True)
-    people = found.labellers
-    alpha = _share(Interval(people.alpha, people.low, people.high))
-    console.print(f"[bold]Annotators[/bold] {people.annotators}, alpha {alpha} on {people.units} units")
-    for pair in people.pairs:
-        console.print(
-            f"  {safe(short(pair.first))} and {safe(short(pair.second))}: {pair.agreed} of {pair.units},"
-            f" kappa {_decimal(pair.kappa)}",
-            soft_wrap=True,
-        )
-    for caution in found.cautions:
-        console.print(f"  {safe(caution)}", soft_wrap=True)
-
-
-class Interval(NamedTuple):
-    """A number with its interval."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-
-
-def _share(entry: "Interval | Share") -> str:
-    between = "" if entry.low is None or entry.high is None else f" ({entry.low:.2f}–{entry.high:.2f})"
-    return _decimal(entry.value) + between
-
-
-def _decimal(value: float | None, digits: int = 2) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
-
-
-def _whole(value: Any) -> str:
-    return "–" if value is None else f"{value:.0f}"
+        print_agreement(found, Console(emoji=False, highlight=False))

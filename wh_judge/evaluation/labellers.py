@@ -123,8 +123,7 @@ def _interval(counts: np.ndarray, units: np.ndarray) -> tuple[float | None, floa
         return None, None
     drawn = np.random.default_rng(SEED).multinomial(total, units / total, size=RESAMPLES)
     sample = [alpha for row in drawn if (alpha := krippendorff_alpha(counts, row.astype(np.float64))) is not None]
-    # Where no resample differs from another, an interval of no width would call a few units certain.
-    return percentiles(np.array(sample)) if sample and np.ptp(sample) > 0 else (None, None)
+    return percentiles(np.array(sample)) if sample else (None, None)
 
 
 def _pairs(rows: Sequence[tuple[str, str, str, str, int]]) -> list[AnnotatorPair]:

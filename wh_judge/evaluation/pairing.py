@@ -1,7 +1,8 @@
 """Which two replies to show next, and on which sides: where the ratings are least certain, and blind."""
 
+import itertools
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,21 +24,25 @@ class Offer(NamedTuple):
 
 
 def candidates(
-    answers: Mapping[str, Sequence[str]], voted: Iterable[tuple[str | None, str, str]] = ()
+    answers: Mapping[str, Mapping[str, Hashable]], voted: Iterable[tuple[str | None, str, str]] = ()
 ) -> list[tuple[str, Pair]]:
-    """What can be voted on: each case with each pair of models that answered it.
+    """What can be voted on: each case with each pair of models whose replies to it a reader can tell apart.
 
     Args:
-        answers: by case, the models that answered.
+        answers: by case and model, what stands for the reply: of two that look the same, the same.
         voted: what is left out, as (case_id, model, model) in any order: what this annotator voted on already.
     """
     done = {(case, min(first, second), max(first, second)) for case, first, second in voted}
     found = []
-    for case, models in sorted(answers.items()):
-        ordered = sorted(set(models))
-        pairs = [(first, second) for place, first in enumerate(ordered) for second in ordered[place + 1 :]]
+    for case, replies in sorted(answers.items()):
+        pairs = [pair for pair in itertools.combinations(sorted(replies), 2) if replies[pair[0]] != replies[pair[1]]]
         found += [(case, pair) for pair in pairs if (case, *pair) not in done]
     return found
+
+
+def all_alike(answers: Mapping[str, Mapping[str, Hashable]]) -> list[str]:
+    """The cases that several models answered, all with the same reply: nothing of them can be voted on."""
+    return [case for case, replies in sorted(answers.items()) if len(replies) > 1 == len(set(replies.values()))]
 
 
 def uncertainty(ratings: Ratings | None) -> dict[Pair, tuple[float, int]]:

@@ -5,7 +5,6 @@ they are equal. Source of the measures: HarnessEval-W (rank correlation with Bra
 draw rate, Brier score).
 """
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +14,7 @@ import pyarrow.compute as pc
 from wh_judge.evaluation.agreement import Figures, turn_order
 from wh_judge.evaluation.labellers import LabellerAgreement, measure_labellers
 from wh_judge.evaluation.profile import RESAMPLES, SEED, few_models, percentiles
+from wh_judge.evaluation.ranks import RankAgreement, rank_agreement
 from wh_judge.evaluation.ratings import Ratings
 from wh_judge.evaluation.stability import Stability, measure_stability
 from wh_judge.text import short
@@ -40,17 +40,6 @@ class Share(Figures):
     """95 % percentile interval from a bootstrap of cases, since votes on one case are not independent."""
     votes: int
     """The votes that it rests on."""
-
-
-class RankAgreement(Figures):
-    """Models ordered by a judge's mean score on the voted cases, and by their rating."""
-
-    models: int
-    spearman: float | None
-    kendall: float | None
-    """Kendall's tau-b. Both are None with fewer than three models, or where one side is the same for all."""
-    p_value: float | None
-    """Two-sided, of Spearman's rho: exact over all orders up to 7 models."""
 
 
 class JudgeAgreement(Figures):
@@ -274,34 +263,6 @@ def _slope(difference: np.ndarray, outcome: np.ndarray, votes: np.ndarray) -> fl
         return float((votes * (np.logaddexp(0, -odds) * outcome + np.logaddexp(0, odds) * (1 - outcome))).sum())
 
     return float(minimize_scalar(loss, bounds=(-STEEPEST, STEEPEST), method="bounded").x)
-
-
-def rank_agreement(scores: dict[str, float], ratings: dict[str, float]) -> RankAgreement:
-    """How far two orders of the models that are in both agree."""
-    from scipy.stats import kendalltau, spearmanr
-
-    models = sorted(scores.keys() & ratings.keys())
-    xs, ys = (np.array([side[model] for model in models], np.float64) for side in (scores, ratings))
-    if len(models) < 3 or np.ptp(xs) == 0 or np.ptp(ys) == 0:
-        return RankAgreement(models=len(models), spearman=None, kendall=None, p_value=None)
-    spearman = spearmanr(xs, ys)
-    return RankAgreement(
-        models=len(models),
-        spearman=float(spearman.statistic),
-        kendall=float(kendalltau(xs, ys).statistic),
-        p_value=_exact_p(xs, ys) if len(models) <= 7 else float(spearman.pvalue),
-    )
-
-
-def _exact_p(xs: np.ndarray, ys: np.ndarray) -> float:
-    """The share of all orders of `ys` whose rho with `xs` is at least as far from 0."""
-    from scipy.stats import rankdata
-
-    x, y = rankdata(xs), rankdata(ys)
-    x -= x.mean()
-    orders = np.array(list(itertools.permutations(y - y.mean())))
-    sums = orders @ x
-    return float((np.abs(sums) >= abs(sums[0]) - 1e-9).mean())
 
 
 def _cautions(

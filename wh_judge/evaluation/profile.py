@@ -241,8 +241,17 @@ def mean_known(values: np.ndarray, axis: int) -> np.ndarray:
     return means
 
 
-def percentiles(sample: np.ndarray) -> tuple[float, float]:
-    """The percentile interval of a bootstrap sample. Source: B. Efron, "Bootstrap methods" (1979)."""
+SAME = 1e-9
+"""Means of the same numbers in another order may differ by less."""
+
+
+def percentiles(sample: np.ndarray) -> tuple[float, float] | tuple[None, None]:
+    """The percentile interval of a bootstrap sample. Source: B. Efron, "Bootstrap methods" (1979).
+
+    None where all resamples are the same: an interval of no width would call what was seen so far certain.
+    """
+    if np.ptp(sample) < SAME:
+        return None, None
     low, high = np.percentile(sample, [50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE)])
     return float(low), float(high)
 

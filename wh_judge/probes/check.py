@@ -3,12 +3,20 @@
 from wh_judge.model import CharacterCard
 from wh_judge.probes.case import KEPT, ProbeCase, verdicts_of
 from wh_judge.rules import Lexicon, RuleSettings
+from wh_judge.text import printable
+
+MESSAGE_LIMIT = 2_000
+"""Characters of a user's message."""
 
 
 def check_case(case: ProbeCase, card: CharacterCard, lexicon: Lexicon, settings: RuleSettings) -> list[str]:
     """Why the case is refused; empty where it is accepted."""
     if not case.user_message.strip():
         return ["the message is blank"]
+    if len(case.user_message) > MESSAGE_LIMIT:
+        return [f"the message is longer than {MESSAGE_LIMIT} characters"]
+    if printable(case.user_message) != case.user_message:
+        return ["the message holds a control character"]
     reasons = [
         *_target(case, card, lexicon),
         *([] if case.cell.turns == len(case.earlier) + 1 else ["the session has not as many turns as its cell says"]),

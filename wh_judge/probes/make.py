@@ -7,6 +7,7 @@ from typing import get_args
 
 import numpy as np
 
+from wh_judge.errors import UserError
 from wh_judge.model import CharacterCard, Honorific, LexiconTerm
 from wh_judge.probes.case import (
     FAMILIES,
@@ -32,7 +33,11 @@ SHORT, LONG, FAR = (1, 3), (6, 12), (4, 8)
 """Turns of a session, of a long one, and turns back to a far mention."""
 
 Writer = Callable[[ProbeCase], str]
-"""Given a draft by templates, another message for it; what it writes is checked like any draft."""
+"""Given a draft by templates, another message for it; what it writes is checked like any draft. Raises WriterError."""
+
+
+class WriterError(Exception):
+    """A writer wrote no message; the text is a clause that says why."""
 
 
 def make_probes(
@@ -56,6 +61,9 @@ def make_probes(
         writer: a name and a function that writes the user's messages in place of the templates.
         known: cases of an earlier set that are kept and count as covered, where they would be accepted now; the others
             are refused.
+
+    Raises:
+        UserError: the writer failed TRIES times in a row before any case was accepted; later on that ends the set.
     """
     generator, terms = np.random.default_rng(seed), Lexicon(lexicon)
     by_id = {card.character_id: card for card in cards}
@@ -66,19 +74,20 @@ def make_probes(
             refused.append(_refusal(case, reasons))
         else:
             accepted[case.case_id] = case
-    unfillable = [*missing_cells(cards, lexicon)]
-    coverage = _Coverage([*accepted.values()])
-    while open_cells and len(accepted) < cases:
+    kept, unfillable = len(accepted), [*missing_cells(cards, lexicon)]
+    coverage, failed = _Coverage([*accepted.values()]), 0
+    while open_cells and len(accepted) < cases and failed < TRIES:
         character_id, cell = coverage.least(open_cells, generator)
         card = by_id[character_id]
         forbidden = [row for row in lexicon if row.topic in card.forbidden_topics]
         reasons = []
         for _ in range(TRIES):
             case = draft(cell, card, forbidden, generator)
-            if writer is not None:
-                case = case.model_copy(update={"user_message": writer[1](case), "writer": writer[0]})
-            case = identified(case)
-            reasons = check_case(case, card, terms, settings)
+            try:
+                case = identified(case if writer is None else _written(case, *writer))
+                reasons, failed = check_case(case, card, terms, settings), 0
+            except WriterError as error:
+                reasons, failed = [f"the writer {error}"], failed + 1
             if case.case_id in accepted:
                 reasons = ["the set has this case already"]
             if not reasons:
@@ -90,7 +99,13 @@ def make_probes(
             told = f"{character_id}: {TRIES} drafts were refused, the last because {'; '.join(reasons)}"
             unfillable.append(Unfillable(family=cell.family, level=cell.level, cell=cell, reason=told))
             open_cells.remove((character_id, cell))
+    if writer and failed == TRIES and len(accepted) == kept:
+        raise UserError(f"{writer[0]}: {failed} times in a row {refused[-1].reasons[0]}")
     return frozen(seed, cards, lexicon, settings, list(accepted.values()), refused, unfillable)
+
+
+def _written(case: ProbeCase, name: str, write: Writer) -> ProbeCase:
+    return case.model_copy(update={"user_message": write(case), "writer": name})
 
 
 def _refusal(case: ProbeCase, reasons: list[str]) -> Refusal:

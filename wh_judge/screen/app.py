@@ -33,7 +33,9 @@ from wh_judge.screen import (
     verdicts,
 )
 from wh_judge.screen.errors import PageError, error_response
+from wh_judge.screen.filters import LIST
 from wh_judge.screen.guard import Access, Guard
+from wh_judge.screen.query import Answer, asked_for
 from wh_judge.screen.reasons import korean_error
 from wh_judge.screen.snapshots import Snapshot, SnapshotError, Snapshots
 from wh_judge.screen.voted import Voted
@@ -63,34 +65,34 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
     """The screen over the snapshots of a data folder."""
     app = _Guarded(
         routes=[
-            Route("/", static_pages.home),
-            Route("/verdicts", _reading(verdicts.page)),
-            Route("/verdicts.{suffix}", export.page),
-            Route("/turn", _reading(turns.turn_page)),
-            Route("/turn.json", _reading(turns.turn_document)),
-            Route("/tree", _reading(trees.tree_page)),
-            Route("/tree.json", _reading(trees.tree_document)),
-            Route("/session", _reading(turns.session_page)),
-            Route("/prompt", _reading(turns.prompt_page)),
-            Route("/grading", _reading(evaluations.grading_page)),
-            Route("/checks", _reading(evaluations.checks_page)),
-            Route("/models", _reading(evaluations.models_page)),
-            Route("/profiles", _reading(profiles.page)),
-            Route("/arena", arena.arena_page),
+            _page("/", static_pages.home),
+            _page("/verdicts", _reading(verdicts.page), *LIST),
+            _page("/verdicts.{suffix}", export.page, *LIST),
+            _page("/turn", _reading(turns.turn_page), "id"),
+            _page("/turn.json", _reading(turns.turn_document), "id"),
+            _page("/tree", _reading(trees.tree_page), "id"),
+            _page("/tree.json", _reading(trees.tree_document), "id"),
+            _page("/session", _reading(turns.session_page), "id", "turn", "page"),
+            _page("/prompt", _reading(turns.prompt_page), "id", "page"),
+            _page("/grading", _reading(evaluations.grading_page)),
+            _page("/checks", _reading(evaluations.checks_page), "code", "page"),
+            _page("/models", _reading(evaluations.models_page), "page"),
+            _page("/profiles", _reading(profiles.page), "pair"),
+            _page("/arena", arena.arena_page, "by"),
             Route("/arena", arena.vote_page, methods=["POST"]),
-            Route("/ratings", _reading(arena.ratings_page)),
-            Route("/probes", _reading(probes.page)),
-            Route("/review", review.page),
+            _page("/ratings", _reading(arena.ratings_page)),
+            _page("/probes", _reading(probes.page), "family", "page"),
+            _page("/review", review.page, "tab", "by", "week"),
             Route("/review", review.decide_page, methods=["POST"]),
             Route("/review/take", review.take_page, methods=["POST"]),
-            Route("/review.{suffix}", review.tasks_file),
-            Route("/labels.{suffix}", review.labels_file),
-            Route("/changes", _reading(changes.page)),
-            Route("/notes", _reading(static_pages.notes)),
-            Route("/example", _reading(static_pages.example)),
-            Route("/upload", upload_pages.form_page),
+            _page("/review.{suffix}", review.tasks_file, "tab", "week"),
+            _page("/labels.{suffix}", review.labels_file),
+            _page("/changes", _reading(changes.page), "since", "until", "page"),
+            _page("/notes", _reading(static_pages.notes)),
+            _page("/example", _reading(static_pages.example), "session"),
+            _page("/upload", upload_pages.form_page),
             Route("/upload", upload_pages.receive_page, methods=["POST"]),
-            Route("/upload/{sha256}", upload_pages.status_page),
+            _page("/upload/{sha256}", upload_pages.status_page, "again", "page"),
             Route("/upload/{sha256}/send", upload_pages.send_page, methods=["POST"]),
             Mount("/static", StaticFiles(directory=str(files("wh_judge.screen") / "static"))),
         ],
@@ -113,7 +115,12 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
     return app
 
 
-def _reading(page: Page) -> Callable[[Request], Response]:
+def _page(path: str, page: Answer, *known: str) -> Route:
+    """A page at a path, with the parameters that its address may have."""
+    return Route(path, asked_for(page, *known))
+
+
+def _reading(page: Page) -> Answer:
     """A page over one snapshot. A browser that has it of the same snapshot is told so instead."""
 
     def respond(request: Request) -> Response:

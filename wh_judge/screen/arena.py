@@ -11,21 +11,24 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from wh_judge.evaluation.pairing import Offer, candidates, choose, uncertainty
+from wh_judge.evaluation.pairing import Offer, all_alike, candidates, choose, uncertainty
 from wh_judge.evaluation.ratings import ArenaRatings
 from wh_judge.screen.errors import PageError
 from wh_judge.screen.evaluations import evaluation
 from wh_judge.screen.filters import Filter
 from wh_judge.screen.render import render
+from wh_judge.screen.rows import FULL_TEXT
 from wh_judge.screen.snapshots import Snapshot
-from wh_judge.screen.turns import names_of
-from wh_judge.store.votes import Answer, read_answers, votes_by_case
-from wh_judge.text import nfc
+from wh_judge.store.schema import SHOWN_TEXT
+from wh_judge.store.votes import Answer, read_answers, replies_as_seen, votes_by_case
+from wh_judge.text import as_seen, nfc
 from wh_judge.votes.rows import Side, Vote, WinnerValue
 
 SOURCE = "screen"
 NAME_LIMIT = 60
 OPEN_OFFERS = 10_000
+BEFORE = 10
+"""Turns of the conversation before that are shown."""
 CHOICES = {"left": "왼쪽이 낫다", "right": "오른쪽이 낫다", "tie": "비슷하다", "both_bad": "둘 다 나쁘다"}
 _SIDES: tuple[Side, ...] = get_args(Side)
 
@@ -64,36 +67,71 @@ def arena_page(request: Request) -> Response:
         if snapshot is None:
             raise PageError(404, "아직 공개된 판정이 없습니다.", "`wh-judge run`을 먼저 실행하세요.")
         context: dict[str, Any] = {"annotator": annotator, "offer": None, "done": 0, "choices": CHOICES}
+        context["alike"] = snapshot.cached("alike", lambda: len(all_alike(_replies(snapshot))))
         if annotator:
             context |= _next_pair(request, snapshot, annotator)
         return render(request, snapshot, "arena.html", **context)
 
 
 def _next_pair(request: Request, snapshot: Snapshot, annotator: str) -> dict[str, Any]:
-    answers = snapshot.cached("answers", lambda: _answers(snapshot))
+    answers = _answers(snapshot)
     voted = request.app.state.voted.by(annotator)
     found = evaluation(snapshot, "arena_ratings")
     ratings = ArenaRatings.model_validate(found["document"]).people if found else None
     with snapshot.cursor() as cursor:
         counts = votes_by_case(cursor)
-    possible = candidates({case: list(models) for case, models in answers.items()}, voted)
+    possible = candidates(_replies(snapshot), voted)
     offer = choose(possible, uncertainty(ratings), np.random.default_rng(), counts)
     if offer is None:
         return {"done": len(voted)}
     left, right = (offer.model_a, offer.model_b) if offer.shown_left == "model_a" else (offer.model_b, offer.model_a)
     sides = [answers[offer.case_id][model] for model in (left, right)]
+    characters = list(dict.fromkeys(side.character_id for side in sides))
+    before = [_before(snapshot, side) for side in sides]
     return {
         "offer": request.app.state.offers.give(annotator, offer),
-        "sides": sides,
-        "character": names_of(snapshot).get(sides[0].character_id, sides[0].character_id),
+        "sides": list(zip(sides, before, strict=True)),
+        "same_before": [*map(_said, before[0])] == [*map(_said, before[1])],
+        "cards": [(character, _card(snapshot, character)) for character in characters],
         "message": sides[0].user_message,
         "done": len(voted),
+        "full_text": FULL_TEXT,
     }
 
 
 def _answers(snapshot: Snapshot) -> dict[str, dict[str, Answer]]:
-    with snapshot.cursor() as cursor:
-        return read_answers(cursor)
+    def read() -> dict[str, dict[str, Answer]]:
+        with snapshot.cursor() as cursor:
+            return read_answers(cursor)
+
+    return snapshot.cached("answers", read)
+
+
+def _replies(snapshot: Snapshot) -> dict[str, dict[str, int]]:
+    return snapshot.cached("replies", lambda: replies_as_seen(_answers(snapshot)))
+
+
+def _card(snapshot: Snapshot, character_id: str) -> dict[str, Any] | None:
+    found = snapshot.rows("SELECT * FROM character_card WHERE character_id = $id", {"id": character_id})
+    return found[0] if found else None
+
+
+def _before(snapshot: Snapshot, answer: Answer) -> list[dict[str, Any]]:
+    """The last BEFORE turns of the conversation before a reply; each says how many there are."""
+    rows = snapshot.rows(
+        f"""SELECT left(user_message, {SHOWN_TEXT}) AS message, length(user_message) AS message_length,
+                   left(reply_text, {SHOWN_TEXT}) AS reply, length(reply_text) AS reply_length,
+                   count(*) OVER () AS turns
+            FROM chat_turn
+            WHERE session_id = $session AND (length(turn_id), turn_id) < (length($turn), $turn)
+            ORDER BY length(turn_id) DESC, turn_id DESC LIMIT {BEFORE}""",
+        {"session": answer.session_id, "turn": answer.turn_id},
+    )
+    return rows[::-1]
+
+
+def _said(row: dict[str, Any]) -> tuple[str, str]:
+    return as_seen(row["message"] or ""), as_seen(row["reply"] or "")
 
 
 async def vote_page(request: Request) -> Response:

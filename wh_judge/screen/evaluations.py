@@ -32,7 +32,11 @@ def grading_page(request: Request, snapshot: Snapshot) -> Response:
     """The judge against the labels; blank, with the reason, until the runner has run."""
     labels = snapshot.rows("SELECT count(*) AS labels FROM gold_label")[0]["labels"]
     found = evaluation(snapshot, "gold_agreement")
-    return render(request, snapshot, "grading.html", found=found, labels=labels, verdicts=VERDICTS)
+    diverging: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in found["document"]["diverging"] if found and found["document"]["agreement"] is not None else ():
+        diverging.setdefault((row["label"], row["verdict"]), []).append(row)
+    pairs = sorted(diverging.values(), key=len, reverse=True)
+    return render(request, snapshot, "grading.html", found=found, labels=labels, verdicts=VERDICTS, pairs=pairs)
 
 
 def checks_page(request: Request, snapshot: Snapshot) -> Response:

@@ -87,6 +87,9 @@ class Filter:
         return "hedge IS NOT NULL AND list_contains(notes, $code)", {"code": self.skipped}
 
 
+LIST = (*(field.name for field in fields(Filter)), "day", "page", "open")
+"""The parameters of a list and of the files of it; `day` stands for `first` and `last`."""
+
 _EQUAL = {"character_id": "character", "model_id": "model", "session_id": "session"}
 
 

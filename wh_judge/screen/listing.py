@@ -108,6 +108,12 @@ def places(snapshot: Snapshot, filter_: Filter) -> dict[str, Places]:
     return snapshot.cached(("places", filter_.query(verdict=None)), compute)
 
 
+def turns_in_all(snapshot: Snapshot) -> int:
+    """How many turns there are, judged or not."""
+    sql = "SELECT (SELECT count(*) FROM verdict) + (SELECT count(*) FROM unjudged) AS turns"
+    return snapshot.cached("turns", lambda: int(snapshot.rows(sql)[0]["turns"]))
+
+
 def _newest_day_first(snapshot: Snapshot, table: str, found: Places) -> Places:
     """Row numbers in the order of a list. A table of a snapshot is ordered by day, then in turn order."""
 

@@ -8,23 +8,24 @@ import re
 from collections.abc import Iterator
 
 from wh_judge.screen.review_reasons import REVIEW
+from wh_judge.screen.words import particle
 
 _CLAUSES: tuple[tuple[str, str], ...] = (
-    (r"is missing", "이(가) 없습니다"),
-    (r"is null", "이(가) null입니다"),
-    (r"is blank", "이(가) 비어 있습니다"),
-    (r"is empty", "이(가) 비어 있습니다"),
-    (r"is no text", "이(가) 글이 아닙니다"),
-    (r"is no list", "이(가) 목록이 아닙니다"),
-    (r"is no object", "이(가) 객체가 아닙니다"),
-    (r"is neither true nor false", "이(가) true도 false도 아닙니다"),
-    (r"is longer than (\d+) characters", "이(가) {1}자보다 깁니다"),
-    (r"is no ISO 8601 date and time, such as (\S+)", "이(가) ISO 8601 날짜와 시각이 아닙니다. {1}처럼 쓰세요"),
-    (r"is no date and time", "이(가) 날짜와 시각이 아닙니다"),
-    (r"has no offset; write it out, such as (\S+)", "에 시간대가 없습니다. {1}처럼 붙이세요"),
-    (r"lies outside the years (\d+) to (\d+)", "이(가) {1}년에서 {2}년 사이가 아닙니다"),
-    (r"is not (.+?)", "이(가) {1} 가운데 하나가 아닙니다"),
-    (r"holds no JSON list: (.+?)", "에 JSON 목록이 없습니다: {1}"),
+    (r"is missing", "{column:이/가} 없습니다"),
+    (r"is null", "{column:이/가} null입니다"),
+    (r"is blank", "{column:이/가} 비어 있습니다"),
+    (r"is empty", "{column:이/가} 비어 있습니다"),
+    (r"is no text", "{column:이/가} 글이 아닙니다"),
+    (r"is no list", "{column:이/가} 목록이 아닙니다"),
+    (r"is no object", "{column:이/가} 객체가 아닙니다"),
+    (r"is neither true nor false", "{column:이/가} true도 false도 아닙니다"),
+    (r"is longer than (\d+) characters", "{column:이/가} {1}자보다 깁니다"),
+    (r"is no ISO 8601 date and time, such as (\S+)", "{column:이/가} ISO 8601 날짜와 시각이 아닙니다. {1}처럼 쓰세요"),
+    (r"is no date and time", "{column:이/가} 날짜와 시각이 아닙니다"),
+    (r"has no offset; write it out, such as (\S+)", "{column}에 시간대가 없습니다. {1}처럼 붙이세요"),
+    (r"lies outside the years (\d+) to (\d+)", "{column:이/가} {1}년에서 {2}년 사이가 아닙니다"),
+    (r"is not (.+?)", "{column:이/가} {1} 가운데 하나가 아닙니다"),
+    (r"holds no JSON list: (.+?)", "{column}에 JSON 목록이 없습니다: {1:json}"),
 )
 """After the name of a column, before the value that was given."""
 
@@ -110,23 +111,28 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     ),
     (r"rules", "규칙"),
     (r"rules, kept or not", "규칙(지켰는지만)"),
+    (r"exact McNemar", "맥니마의 정확"),
+    (r"Cochran's Q", "코크런의 Q"),
     (r"no discordant pair", "모델마다 갈린 프롬프트가 없습니다"),
     (r"(\S+) has no column '(.+)'; it is ignored in the whole file", "{1}에는 {2} 칸이 없어 파일 전체에서 무시합니다"),
     (
         r"(\S+) has no other columns of this file either; they are ignored, too",
         "{1}에는 이 파일의 다른 칸들도 없어 함께 무시합니다",
     ),
-    (r"(\S+(?: \S+)?) (.+) stands already in (.+)", "{1} {2}은(는) {3}에 이미 있습니다"),
-    (r"turn_id (.+) is replaced by the row in (.+)", "turn_id {1}은(는) {2}의 줄로 바뀌었습니다"),
+    (r"(\S+(?: \S+)?) (.+) stands already in (.+)", "{1} {2:은/는} {3}에 이미 있습니다"),
+    (r"turn_id (.+) is replaced by the row in (.+)", "turn_id {1:은/는} {2}의 줄로 바뀌었습니다"),
     (r"holds half of a surrogate pair, which is no text", "글자가 될 수 없는 반쪽짜리 대리 코드가 있습니다"),
     (r"holds no row", "읽을 수 있는 줄이 없습니다"),
     (r"is no JSON object", "JSON 객체가 아닙니다"),
-    (r"is no JSON from here on, perhaps cut off: (.+)", "여기서부터 JSON이 아닙니다. 잘렸을 수 있습니다 ({1})"),
+    (r"holds (\S+), which is no JSON", "{1:은/는} JSON의 값이 아닙니다"),
+    (r"it is nested more than (\d+) deep", "{1}겹보다 깊게 겹쳐 있습니다"),
+    (r"holds a number of (\d+) digits", "{1}자리 수가 있습니다"),
+    (r"is no JSON from here on, perhaps cut off: (.+)", "여기서부터 JSON이 아닙니다. 잘렸을 수 있습니다 ({1:json})"),
     (
         r"is no JSON: (.+); the file ends in it and may be cut off",
-        "JSON이 아닙니다 ({1}). 파일이 여기서 끝나니 잘렸을 수 있습니다",
+        "JSON이 아닙니다 ({1:json}). 파일이 여기서 끝나니 잘렸을 수 있습니다",
     ),
-    (r"is no JSON: (.+)", "JSON이 아닙니다 ({1})"),
+    (r"is no JSON: (.+)", "JSON이 아닙니다 ({1:json})"),
     (
         r"stands behind the end of the JSON; for one object a line, name the file \.jsonl",
         "JSON이 끝난 뒤에 있습니다. 한 줄에 객체 하나라면 파일 이름을 .jsonl로 하세요",
@@ -140,8 +146,8 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     (r"holds text that is not UTF-8", "UTF-8이 아닌 글이 있습니다"),
     (r"holds a value that cannot be read \((.+)\)", "읽을 수 없는 값이 있습니다 ({1})"),
     (r"has a header that names (.+) and (\d+) more twice", "머리글에 {1} 외 {2}개가 두 번 나옵니다"),
-    (r"has a header that names (.+) twice", "머리글에 {1}이(가) 두 번 나옵니다"),
-    (r"has a header that lacks (.+)", "머리글에 {1}이(가) 없습니다"),
+    (r"has a header that names (.+) twice", "머리글에 {1:이/가} 두 번 나옵니다"),
+    (r"has a header that lacks (.+)", "머리글에 {1:이/가} 없습니다"),
     (
         r"is a folder behind a link, which is not followed; give that folder itself",
         "따라가지 않는 링크 뒤의 폴더입니다",
@@ -174,7 +180,7 @@ _WHOLE: tuple[tuple[str, str], ...] = (
         "{1}번째 줄의 목록이 {2}MB를 넘습니다. 줄이세요",
     ),
     (r"names (.+) and (\d+) more twice", "{1} 외 {2}개가 두 번 나옵니다"),
-    (r"names (.+) twice", "{1}이(가) 두 번 나옵니다"),
+    (r"names (.+) twice", "{1:이/가} 두 번 나옵니다"),
 )
 
 _COLUMN = r"(?P<column>[a-z_]+(?:\[\d+\])?(?:\.[a-z_]+)?)"
@@ -208,14 +214,48 @@ def _clauses(reason: str) -> Iterator[str]:
         if found is None:
             yield re.sub(r"^and (\d+) more$", r"외 \1개", reason)
             return
-        yield f"{found['column']}{_filled(clause, found)}{found['value'] or ''}"
+        yield f"{_filled(clause, found)}{found['value'] or ''}"
         reason = reason[found.end() :]
 
 
 def _filled(sentence: str, found: re.Match[str]) -> str:
-    """The sentence with the unnamed groups in their places."""
-    named = set(found.re.groupindex.values())
-    groups = [text for place, text in enumerate(found.groups(), start=1) if place not in named]
-    for place, text in enumerate(groups, start=1):
-        sentence = sentence.replace(f"{{{place}}}", text or "", 1)
-    return sentence
+    """The sentence with the groups in their places, each with its particle where one is named: `{1:이/가}`.
+
+    What is wrong with a text as JSON, `{1:json}`, is told in Korean, too.
+    """
+    named = found.groupdict()
+    places = set(found.re.groupindex.values())
+    unnamed = [text for place, text in enumerate(found.groups(), start=1) if place not in places]
+    texts = named | {str(place): text for place, text in enumerate(unnamed, start=1)}
+
+    def filled(slot: re.Match[str]) -> str:
+        text = texts[slot[1]] or ""
+        if slot[2] == "json":
+            return _json_fault(text)
+        return text + (particle(text, slot[2]) if slot[2] else "")
+
+    return _SLOT.sub(filled, sentence)
+
+
+_SLOT = re.compile(r"\{(\w+)(?::([\w/]+))?\}")
+
+
+def _json_fault(reason: str) -> str:
+    found = re.fullmatch(r"(.+?)(?:: .*)? at character (\d+)", reason, re.DOTALL)
+    if found is None or found[1] not in _JSON_FAULTS:
+        return korean(reason)
+    return f"{found[2]}번째 글자: {_JSON_FAULTS[found[1]]}"
+
+
+_JSON_FAULTS = {
+    "expecting value": "값이 있어야 합니다",
+    "expecting property name enclosed in double quotes": "큰따옴표로 감싼 이름이 있어야 합니다",
+    "expecting ':' delimiter": "쌍점(:)이 있어야 합니다",
+    "expecting ',' delimiter": "쉼표(,)가 있어야 합니다",
+    "unterminated string starting": "여기서 시작한 글이 닫히지 않았습니다",
+    "invalid control character": "글 안에 쓸 수 없는 제어 문자가 있습니다",
+    "invalid \\escape": "역빗금(\\) 뒤의 글자가 틀렸습니다",
+    "invalid \\uXXXX escape": "\\u 뒤에는 16진수 네 자리가 있어야 합니다",
+    "extra data": "JSON이 끝난 뒤에 무엇이 더 있습니다",
+}
+"""What Python's reader of JSON says, in lower case; the same of all its versions."""

@@ -1,15 +1,18 @@
 """Templates, and what every page shows around its own part."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from wh_judge import __version__
 from wh_judge.screen import words
 from wh_judge.screen.filters import SKIPS, Filter
+from wh_judge.screen.findings import korean_finding
 from wh_judge.screen.listing import MOST_CHOICES
 from wh_judge.screen.marks import marked, reply_spans, word_spans
 from wh_judge.screen.reasons import korean
@@ -36,6 +39,9 @@ PAGES = (
     ("/upload", "올리기"),
 )
 
+STATES = {"good": "통과", "bad": "실패", "unknown": "안 돌았음"}
+"""What may come of a validation; names of styles."""
+
 
 class _Environment(Environment):
     """Rows are mappings, which Jinja would first ask for an attribute, thousands of times a page."""
@@ -53,28 +59,54 @@ ENVIRONMENT = _Environment(
 ENVIRONMENT.globals |= {
     "pages": PAGES,
     "version": __version__,
+    "titles": {entry.code: entry.title for entry in VALIDATIONS},
     "classes": words.CLASSES,
     "kinds": words.KINDS,
+    "fields": {
+        name: Markup("{} <code>{}</code>").format(label, words.breakable(name)) for name, label in words.FIELDS.items()
+    },
+    "states": STATES,
     "shown_text": SHOWN_TEXT,
     "most_choices": MOST_CHOICES,
 }
 ENVIRONMENT.filters["korean"] = korean
 ENVIRONMENT.filters["short"] = short
+ENVIRONMENT.filters["finding"] = korean_finding
 ENVIRONMENT.filters |= {
     name: getattr(words, name)
-    for name in ("visible", "breakable", "moment", "day", "number", "percent", "decimal", "p_value", "setting")
+    for name in (
+        "visible",
+        "breakable",
+        "moment",
+        "day",
+        "number",
+        "percent",
+        "decimal",
+        "p_value",
+        "setting",
+        "particle",
+    )
 } | {"query": lambda value: Filter(**value).query()}
 
 
 def render(request: Request, snapshot: Snapshot | None, template: str, **context: Any) -> HTMLResponse:
     """A page: the template with its own context, the navigation, and the validations that are always in view."""
+    found = checks(snapshot) if snapshot else None
     page = ENVIRONMENT.get_template(template).render(
         path=request.url.path,
         snapshot=snapshot,
-        checks=checks(snapshot) if snapshot else None,
+        checks=found,
+        tally=Counter(map(state, found or ())),
         **context,
     )
     return HTMLResponse(page)
+
+
+def state(check: Mapping[str, Any]) -> str:
+    """What came of a validation, as a name of `STATES`."""
+    if check["looked_at"] is None:
+        return "unknown"
+    return "bad" if check["failed"] else "good"
 
 
 def checks(snapshot: Snapshot) -> list[dict[str, Any]]:

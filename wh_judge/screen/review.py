@@ -21,7 +21,7 @@ from wh_judge.errors import UserError, first_fault
 from wh_judge.model import GOLD_SCHEMA
 from wh_judge.outputs import write_documents
 from wh_judge.review.book import book_of, read_book
-from wh_judge.review.decisions import Decision, Draft, Standing, shown
+from wh_judge.review.decisions import Decision, Draft, Standing
 from wh_judge.review.effects import all_labels, labels_with
 from wh_judge.review.endings import propose
 from wh_judge.review.exchange import SUFFIXES, write_tasks
@@ -30,6 +30,7 @@ from wh_judge.review.known import Given, decide
 from wh_judge.review.labels import FILE, by_labeller, pair_agreements
 from wh_judge.review.queues import QUEUES, Task, draw, newest_week
 from wh_judge.review.terms import term_precision
+from wh_judge.screen.decided import CHOICES, decision
 from wh_judge.screen.errors import PageError
 from wh_judge.screen.reasons import korean_error
 from wh_judge.screen.render import render
@@ -47,18 +48,6 @@ TABS = {
     "terms": "사전의 말",
     "endings": "종결 어미",
     "decisions": "결정",
-}
-CHOICES = {
-    "add": "더하기",
-    "block": "막기",
-    "harmful": "문제가 됨",
-    "harmless": "괜찮음",
-    "drop": "빼기",
-    "keep": "두기",
-    "narrow": "좁히기",
-    "reject": "더하지 않기",
-    "ignore": "끝에 붙은 것 지나치기",
-    "undo": "되돌리기",
 }
 _LINE_END = re.compile(r"\r\n?|\n")
 _FIELDS = ("kind", "choice", "why", "turn_id", "character_id", "name", "term", "topic", "ending", "undoes")
@@ -100,7 +89,7 @@ def _content(
             return {"proposals": snapshot.cached(key, lambda: propose(cursor, rules, decisions))}
     standing = Standing(decisions)
     rows = [
-        {"row": row, "shown": shown(row), "counts": standing.counts(row.decision_id)} for row in reversed(decisions)
+        {"row": row, "shown": decision(row), "counts": standing.counts(row.decision_id)} for row in reversed(decisions)
     ]
     labels = all_labels(labels_of_files(settings), decisions)
     return {

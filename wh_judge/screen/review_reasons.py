@@ -8,7 +8,7 @@ REVIEW: tuple[tuple[str, str], ...] = (
     (r"there is no turn (.+)" + _MEND, "{1} 회차가 없습니다. " + _MENDED),
     (r"there is no character (.+)" + _MEND, "{1} 캐릭터가 없습니다. " + _MENDED),
     (r"the lexicon has no row (.+) -> (.+)" + _MEND, "사전에 {1} → {2} 줄이 없습니다. " + _MENDED),
-    (r"the reply of turn (.+) does not hold (.+)" + _MEND, "{1} 회차의 답장에 {2}이(가) 없습니다. " + _MENDED),
+    (r"the reply of turn (.+) does not hold (.+)" + _MEND, "{1} 회차의 답장에 {2:이/가} 없습니다. " + _MENDED),
     (
         r"nothing is published yet, so that there is nothing to decide on; run wh-judge run first",
         "아직 공개된 판정이 없어 결정할 것이 없습니다. `wh-judge run`을 먼저 실행하세요",
@@ -17,8 +17,8 @@ REVIEW: tuple[tuple[str, str], ...] = (
     (r"does not count any more, so there is nothing to undo", "이미 셈에 들지 않아 되돌릴 것이 없습니다"),
     (r"is no week; write it like (\S+)", "주가 아닙니다. {1}처럼 쓰세요"),
     (r"no verdicts yet; run wh-judge run first", "아직 판정이 없습니다. `wh-judge run`을 먼저 실행하세요"),
-    (r"choice of (\w+) is none of (.+): (「.*」)", "{1}에서 고를 수 있는 것은 {2}입니다. {3}은(는) 없습니다"),
-    (r"(\w+) is missing; (\w+) needs (.+)", "{1}이(가) 없습니다. {2} 결정에는 {3}이(가) 있어야 합니다"),
+    (r"choice of (\w+) is none of (.+): (「.*」)", "{1}에서 고를 수 있는 것은 {2}입니다. {3:은/는} 없습니다"),
+    (r"(\w+) is missing; (\w+) needs (.+)", "{1:이/가} 없습니다. {2} 결정에는 {3:이/가} 있어야 합니다"),
     (
         r"instead names the terms of a term that is narrowed, and of nothing else",
         "instead에는 좁히는 말을 대신할 말만 적습니다",
@@ -35,7 +35,7 @@ REVIEW: tuple[tuple[str, str], ...] = (
     (r"String should have at most (\d+) characters", "{1}자까지 쓸 수 있습니다"),
     (r"Extra inputs are not permitted", "없는 칸입니다"),
     (r"is blank", "비어 있습니다"),
-    (r"Field required", "이(가) 없습니다"),
+    (r"Field required", "없습니다"),
     (
         r"it has no kind, so that it is no task; .+",
         "kind 칸이 없어 검토할 과제가 아닙니다. 내려받은 파일을 채워서 올리세요",

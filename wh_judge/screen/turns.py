@@ -8,8 +8,8 @@ from starlette.responses import JSONResponse, Response
 from wh_judge.model import VERDICT_SCHEMA, VERDICTS, verdict_document, verdict_from_record
 from wh_judge.review.book import book_of, read_book
 from wh_judge.review.decisions import in_force
-from wh_judge.review.decisions import shown as shown_decision
 from wh_judge.screen.changes import decisions_by_id, told
+from wh_judge.screen.decided import decision
 from wh_judge.screen.drafts import drafts_of
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
@@ -70,10 +70,9 @@ def _decided(request: Request, row: dict[str, Any]) -> list[dict[str, Any]]:
     """What people decided of a turn, as the book says now."""
     names = row.get("off_canon_entities") or []
     return [
-        {"row": decision, "shown": shown_decision(decision)}
-        for decision in in_force(read_book(book_of(request.app.state.settings.data)))
-        if decision.turn_id == row["turn_id"]
-        or (decision.character_id == row["character_id"] and decision.name in names)
+        {"row": one, "shown": decision(one)}
+        for one in in_force(read_book(book_of(request.app.state.settings.data)))
+        if one.turn_id == row["turn_id"] or (one.character_id == row["character_id"] and one.name in names)
     ]
 
 

@@ -14,10 +14,12 @@ from wh_judge.readers import READERS
 from wh_judge.screen.daemon import daemon_is_running
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
+from wh_judge.screen.reasons import korean, korean_error
 from wh_judge.screen.render import render
 from wh_judge.screen.snapshots import Snapshot
-from wh_judge.screen.uploads import Report, can_be_sent, find, listed, receive, rejection, send
+from wh_judge.screen.uploads import Report, can_be_sent, find, listed, receive, rejection, send, without_card
 from wh_judge.settings import Settings
+from wh_judge.uploaded import with_labels
 
 TABLE_NAMES: dict[str, str] = {
     "chat_turn": "회차 로그",
@@ -27,6 +29,10 @@ TABLE_NAMES: dict[str, str] = {
 }
 LISTED = 20
 PROBLEM_ROWS = 100
+REASON_LINES = 10
+CHARACTERS_NAMED = 5
+UNBROKEN = 26
+"""Characters of a cell that stays on one line, such as an id or a time."""
 CHUNK = 1 << 20
 
 
@@ -115,6 +121,9 @@ def status_page(request: Request) -> Response:
             table=TABLE_NAMES[report.table],
             again="again" in request.query_params,
             progress=progress,
+            named=CHARACTERS_NAMED,
+            named_text=UNBROKEN,
+            without_card=_without_card(snapshot, settings, report),
             waiting=bool(report.sent_as) and not (progress["rejected"] or progress["done"]),
             can_be_sent=can_be_sent(settings, report),
             daemon=daemon_is_running(settings) if report.sent_as else None,
@@ -122,6 +131,14 @@ def status_page(request: Request) -> Response:
             number=number,
             last_page=pages,
         )
+
+
+def _without_card(snapshot: Snapshot | None, settings: Settings, report: Report) -> dict[str, int]:
+    """The characters without a card, as far as that can be told: before the first publication no card is known."""
+    if snapshot is None:
+        return {}
+    sql = "SELECT character_id FROM character_card WHERE character_id IN (SELECT unnest($ids::VARCHAR[]))"
+    return without_card(settings, report, lambda ids: {row["character_id"] for row in snapshot.rows(sql, {"ids": ids})})
 
 
 def send_page(request: Request) -> Response:
@@ -138,13 +155,19 @@ def _asked(request: Request) -> Report:
     return report
 
 
+def _rejection(settings: Settings, report: Report) -> list[str]:
+    """Why the inbox set a file aside, in Korean, with the names of files that people know."""
+    lines = rejection(settings, report)[:REASON_LINES]
+    return [with_labels(korean_error(line), settings.uploads, files=False) for line in lines]
+
+
 def _progress(snapshot: Snapshot | None, settings: Settings, report: Report) -> dict[str, Any]:
     """How far an upload has come, as far as the newest snapshot tells."""
-    told: dict[str, Any] = {"rejected": rejection(settings, report), "read": False, "done": False, "file": ""}
+    told: dict[str, Any] = {"rejected": _rejection(settings, report), "read": False, "done": False, "noticed": []}
     if snapshot is None or report.sent_as is None:
         return told
     file = (Path(settings.inbox.name) / report.sent_as).as_posix()
-    told["file"] = file
+    told["noticed"] = _noticed(snapshot, settings, report, file)
     told["read"] = bool(snapshot.rows("SELECT 1 FROM read_file WHERE file = $file", {"file": file}))
     if not told["read"]:
         return told
@@ -162,3 +185,16 @@ def _progress(snapshot: Snapshot | None, settings: Settings, report: Report) -> 
         {"file": file},
     )
     return told | counts | {"done": counts["judged"] + counts["unjudged"] == counts["turns"]}
+
+
+def _noticed(snapshot: Snapshot, settings: Settings, report: Report, file: str) -> list[str]:
+    """What only the run could tell of the file's rows, such as turns that other files have, too."""
+    known = {(problem.line, problem.reason) for problem in report.problems}
+    rows = snapshot.rows(
+        f"SELECT line, reason FROM rejected_rows WHERE file = $file ORDER BY line, reason LIMIT {PROBLEM_ROWS}",
+        {"file": file},
+    )
+    found = [row for row in rows if (row["line"], row["reason"]) not in known]
+    told = [with_labels(korean(row["reason"]), settings.uploads, files=False) for row in found]
+    lines = ["" if row["line"] is None else f":{row['line']}" for row in found]
+    return [f"{report.name}{line} {reason}" for line, reason in zip(lines, told, strict=True)]

@@ -13,7 +13,7 @@ import secrets
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +25,7 @@ from wh_judge.inbox import REJECTED
 from wh_judge.ingest import KST, TABLES, TableName, read_file
 from wh_judge.readers import READERS
 from wh_judge.settings import Settings
+from wh_judge.uploaded import label
 
 PREVIEW_ROWS = 20
 PREVIEW_TEXT = 200
@@ -32,6 +33,9 @@ PREVIEW_TEXT = 200
 ABANDONED_SECONDS = 24 * 3600.0
 PROBLEMS_KEPT = 10_000
 """Problems that are listed; the others are counted."""
+CHARACTERS_KEPT = 10_000
+CARD_UPLOADS = 100
+"""The newest uploads among which cards are looked for."""
 
 
 class Found(BaseModel):
@@ -51,7 +55,7 @@ class Report(BaseModel):
 
     sha256: str
     name: str
-    """As its sender called it."""
+    """The label of what its sender called it."""
     table: TableName
     suffix: str
     size: int
@@ -63,6 +67,8 @@ class Report(BaseModel):
     """Turns by day, for a log."""
     preview: list[dict[str, str]]
     problems: list[Found]
+    characters: dict[str, int] = {}
+    """Rows by character, for a log and for cards: the first `CHARACTERS_KEPT`."""
     sent_as: str | None = None
     """Where it lay in the inbox when it was sent last."""
 
@@ -86,7 +92,7 @@ def receive(settings: Settings, name: str, table: TableName, chunks: Iterable[by
     Raises:
         UserError: its name ends in none of the known suffixes, or it is empty.
     """
-    suffix = Path(name).suffix.lower()
+    suffix, name = Path(name).suffix.lower(), label(name)
     if suffix not in READERS:
         raise UserError(f"{name}: {', '.join(READERS)} 파일만 읽습니다. 이름이 그렇게 끝나는 파일을 고르세요.")
     settings.uploads.mkdir(parents=True, exist_ok=True)
@@ -128,6 +134,7 @@ def check(file: Path, sha256: str, name: str, table: TableName) -> Report:
     """Read a file as it will be read for the judge, in bounded memory, and tell what is in it."""
     rows = rejected = noted = normalised = 0
     days: Counter[str] = Counter()
+    characters: Counter[str] = Counter()
     preview: list[dict[str, str]] = []
     problems: list[Found] = []
     for batch in read_file(file, TABLES[table], name):
@@ -139,6 +146,8 @@ def check(file: Path, sha256: str, name: str, table: TableName) -> Report:
             noted += problem.severity == "noted"
             if len(problems) < PROBLEMS_KEPT:
                 problems.append(Found(line=problem.line, severity=problem.severity, reason=problem.reason))
+        if table in ("chat_turn", "character_card"):
+            _count(characters, batch.rows["character_id"].to_pylist())
         if table == "chat_turn":
             days.update(f"{moment.astimezone(KST):%Y-%m-%d}" for moment in batch.rows["turn_at"].to_pylist())
     return Report(
@@ -154,7 +163,16 @@ def check(file: Path, sha256: str, name: str, table: TableName) -> Report:
         days=dict(sorted(days.items())),
         preview=preview,
         problems=problems,
+        characters=dict(characters),
     )
+
+
+def _count(counts: Counter[str], found: Iterable[str]) -> None:
+    """Count what was found, in bounded memory: nothing new once there is much."""
+    full = len(counts) >= CHARACTERS_KEPT
+    counts.update(one for one in found if not full or one in counts)
+    for one in list(counts)[CHARACTERS_KEPT:]:
+        del counts[one]
 
 
 def _cells(row: dict[str, Any]) -> dict[str, str]:
@@ -201,6 +219,23 @@ def listed(settings: Settings, most: int) -> list[Report]:
     return list(itertools.islice((report for report in found if report), most))
 
 
+def without_card(settings: Settings, report: Report, known: Callable[[list[str]], set[str]]) -> dict[str, int]:
+    """The characters of a log of which neither the published cards nor uploaded ones tell, with their turns.
+
+    Args:
+        settings: where the uploads lie.
+        report: what was found in the log.
+        known: which of these characters have a published card.
+    """
+    if report.table != "chat_turn":
+        return {}
+    cards = known(list(report.characters))
+    for other in listed(settings, CARD_UPLOADS):
+        if other.table == "character_card":
+            cards |= other.characters.keys()
+    return {one: turns for one, turns in report.characters.items() if one not in cards}
+
+
 def send(settings: Settings, report: Report) -> None:
     """Put an uploaded file into the inbox, where the sensor takes it. Sending it twice is sending it once.
 
@@ -233,12 +268,12 @@ def can_be_sent(settings: Settings, report: Report) -> bool:
     return report.usable and (settings.uploads / report.sha256 / report.file).exists()
 
 
-def rejection(settings: Settings, report: Report) -> str | None:
-    """Why the inbox set a file aside; None where it did not."""
+def rejection(settings: Settings, report: Report) -> list[str]:
+    """Why the inbox set a file aside, a line for each problem; nothing where it did not."""
     if not report.sent_as:
-        return None
+        return []
     reason = settings.inbox / REJECTED / f"{report.sent_as}.reason.txt"
     try:
-        return reason.read_text(encoding="utf-8", errors="replace")
+        return reason.read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
-        return None
+        return []

@@ -5,7 +5,7 @@ from starlette.responses import Response
 
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import ANY_SKIPPED, GROUPS, SKIPS, Filter, read_filter, read_page
-from wh_judge.screen.listing import GROUP_ROWS, PAGE_ROWS, choices, places, run_time, runs_offered
+from wh_judge.screen.listing import GROUP_ROWS, PAGE_ROWS, choices, places, run_time, runs_offered, turns_in_all
 from wh_judge.screen.render import render
 from wh_judge.screen.rows import listed
 from wh_judge.screen.snapshots import Snapshot
@@ -43,7 +43,8 @@ def page(request: Request, snapshot: Snapshot) -> Response:
         filter=filter_,
         groups=groups,
         totals=totals,
-        all=sum(totals.values()),
+        listed=totals[one] if one else sum(totals.values()),
+        all=turns_in_all(snapshot),
         number=number,
         last_page=pages,
         open=open_row,

@@ -29,6 +29,26 @@ CLASSES = {
 }
 """The style of each group of turns."""
 
+FIELDS = {
+    "rule_expected": "카드의 말투",
+    "rule_observed": "답장의 말투",
+    "off_canon_entities": "카드에 없는 이름",
+    "touched_term": "닿은 말",
+    "touched_topic": "닿은 소재",
+    "recall_target": "잊은 이름",
+    "recall_source_turn": "그 이름이 나온 회차",
+    "evidence": "근거",
+    "summary": "요약",
+    "hedge": "단서",
+    "name": "이름",
+    "honorific_rule": "말투",
+    "first_person": "1인칭",
+    "canon_entities": "세계관의 이름",
+    "forbidden_topics": "금지 소재",
+    "entity_roles": "관계",
+}
+"""Columns of verdicts and cards as people call them; the column itself stands beside it."""
+
 SETTINGS = {
     "card_as_of: now -> turn": "설정이 바뀌어, 지금 카드 대신 회차가 쓰일 때의 카드로 판정했습니다",
     "card_as_of: turn -> now": "설정이 바뀌어, 회차가 쓰일 때의 카드 대신 지금 카드로 판정했습니다",
@@ -72,6 +92,34 @@ def breakable(text: str) -> Markup:
     """The name with places where a line may end inside a name or a row of names."""
     parts = re.split("(?<=[·_])", text)
     return Markup("<wbr>").join(parts)
+
+
+def particle(word: object, pair: str) -> str:
+    """The form of a Korean particle that follows a word: one of `이/가`, `은/는`, `을/를`, `과/와`, `으로/로`.
+
+    How the last syllable is read decides, past quotes and brackets: Hangul by its final consonant, a digit by its name,
+    Latin letters as most English words and abbreviations that end so.
+    """
+    after_consonant, after_vowel = pair.split("/")
+    final = _final(str(word).rstrip(_CLOSING))
+    return after_vowel if not final or (final == _RIEUL and after_vowel == "로") else after_consonant
+
+
+def _final(word: str) -> int:
+    """The final consonant of the last syllable as Unicode counts them, 0 for none."""
+    last = word[-1:]
+    if "가" <= last <= "힣":
+        return (ord(last) - ord("가")) % 28
+    return next((final for pattern, final in _READ if pattern.search(word)), 0)
+
+
+_RIEUL = 8
+_CLOSING = " \t\n'\"`’”)]}>」』》〉"
+_READ = (
+    (re.compile(r"[178]$|\b[LRlr]$|[A-Z][LR]$|[a-z]le?$"), _RIEUL),
+    (re.compile(r"[036]$|\b[MNmn]$|[A-Z][MN]$|[a-z][mn]e?$|ng$|[aeiou][bckpt]$"), 1),
+)
+"""Which endings of what is not Hangul are read with which final consonant; of those that are no ㄹ any will do."""
 
 
 def moment(value: dt.datetime | None) -> str:

@@ -1,6 +1,7 @@
 """The probe set among the inputs, and the turns that answered it."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 
@@ -28,18 +29,28 @@ def probes_known(connection: duckdb.DuckDBPyConnection, settings: Settings) -> b
     return (row[0] if row else "") == (signature(path, {}) if path else "")
 
 
-def read_results(connection: duckdb.DuckDBPyConnection, settings: Settings) -> tuple[ProbeResults, str | None]:
-    """What models made of the set, and what is wrong with its file."""
+class SetRead(NamedTuple):
+    """The set among the inputs, and what models made of it."""
+
+    results: ProbeResults
+    probes: ProbeSet | None
+    """None where there is none, or none that can be read."""
+    broken: str | None
+    """What is wrong with its file."""
+
+
+def read_results(connection: duckdb.DuckDBPyConnection, settings: Settings) -> SetRead:
+    """What models made of the set."""
     path = probes_path(settings)
     signed = signature(path, {}) if path else ""
     connection.execute("INSERT OR REPLACE INTO input_file VALUES (?, ?, ?)", [_NAME, signed, []])
     if path is None:
-        return NO_RESULTS, None
+        return SetRead(NO_RESULTS, None, None)
     try:
         probes = read_probes(path)
     except UserError as error:
-        return NO_RESULTS, str(error)
-    return results_of(connection, probes), None
+        return SetRead(NO_RESULTS, None, str(error))
+    return SetRead(results_of(connection, probes), probes, None)
 
 
 def results_of(connection: duckdb.DuckDBPyConnection, probes: ProbeSet) -> ProbeResults:

@@ -1,5 +1,6 @@
 """Votes and what stands beside them in the warehouse: brought in, counted, read."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from wh_judge.store.decisions import decisions_of
 from wh_judge.store.schema import arrow, names
 from wh_judge.store.tables import has_rows, is_known, later_named, replace_table
 from wh_judge.store.versions import LEXICON_ROWS
+from wh_judge.text import as_seen
 from wh_judge.votes.rows import SUPPORT_SCHEMA, VOTE_SCHEMA, CapabilitySupport, Vote, votes_from
 
 PEOPLE: tuple[TableName, ...] = ("vote", "capability_support", "judge_score")
@@ -92,6 +94,7 @@ class Answer:
     """A model's reply to a prompt: of several the first in turn order that says anything."""
 
     turn_id: str
+    session_id: str
     character_id: str
     user_message: str | None
     reply_text: str
@@ -100,7 +103,7 @@ class Answer:
 def read_answers(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Answer]]:
     """The replies that can be voted on, by case and model; also from a published copy."""
     rows = connection.execute(
-        """SELECT prompt_id, model_id, turn_id, character_id, user_message, reply_text FROM chat_turn
+        """SELECT prompt_id, model_id, turn_id, session_id, character_id, user_message, reply_text FROM chat_turn
            WHERE prompt_id IS NOT NULL AND trim(reply_text) <> ''
            QUALIFY row_number() OVER (PARTITION BY prompt_id, model_id ORDER BY length(turn_id), turn_id) = 1
            ORDER BY prompt_id, model_id"""
@@ -109,6 +112,15 @@ def read_answers(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, A
     for case_id, model_id, *cells in rows:
         answers.setdefault(case_id, {})[model_id] = Answer(*cells)
     return answers
+
+
+def replies_as_seen(answers: Mapping[str, Mapping[str, Answer]]) -> dict[str, dict[str, int]]:
+    """By case and model a hash of the reply as a reader sees it: in this process that of two that look the same is the
+    same."""
+    return {
+        case: {model: hash(as_seen(answer.reply_text)) for model, answer in of_case.items()}
+        for case, of_case in answers.items()
+    }
 
 
 def votes_by_case(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

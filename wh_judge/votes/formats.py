@@ -1,33 +1,35 @@
-"""Votes in the files of other tools: LMArena JSONL, Label Studio pairwise, Potato pairwise; a module each.
+"""Votes in the files of other tools: LMArena's battles, Label Studio pairwise, Potato pairwise; a module each.
 
-A file is read whole or not at all: a label that is not known is an error, never a tie.
+A file is read whole or not at all: a label that is not known is an error, never a tie. In each form a record becomes
+the cells of votes first; then many votes are looked at column by column.
 """
 
 import datetime as dt
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
+import numpy as np
 import pyarrow as pa
 from pydantic import ValidationError
 
 from wh_judge.errors import UserError
-from wh_judge.ingest import VOTE_LINES, files_of, normalised, reason_of
+from wh_judge.ingest import files_of, reason_of
 from wh_judge.outputs import write_documents
-from wh_judge.readers import Columns, Record, jsonl_record, read_lines, read_records
-from wh_judge.text import nfc
+from wh_judge.readers import Columns, Record, read_records
+from wh_judge.text import nfc, nfc_inside
 from wh_judge.votes import label_studio, lmarena, potato
 from wh_judge.votes.cells import Cells, Items
-from wh_judge.votes.certain import CertainVotes, certain_votes
+from wh_judge.votes.certain import blocks, certain_cells
 from wh_judge.votes.rows import SUPPORT_SOURCE, VOTE_SCHEMA, Vote
 
 Format = Literal["lmarena", "label-studio", "potato"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
-_ANY = Columns(required=frozenset(), known=frozenset(), lists=frozenset(), booleans=frozenset())
+_ANY = Columns(frozenset(), frozenset(), frozenset(), frozenset(), numbers=frozenset(["tstamp"]))
 
 
 def read_votes(path: Path, form: Format, source: str, items: Path | None = None) -> pa.Table:
@@ -46,92 +48,76 @@ def read_votes(path: Path, form: Format, source: str, items: Path | None = None)
         raise UserError(f"{source}: is the source of votes that nobody cast; name another source")
     found = _Found(form, nfc(source), _items(items) if items else {})
     for file in files_of(path):
-        if form == "lmarena" and file.suffix.lower() == ".jsonl":
-            _read_blocks(file, found)
-            continue
-        for record in read_records(file, _ANY):
-            found.add(file, record)
+        for some in blocks(read_records(file, _ANY)):
+            found.add(file, some)
     votes = found.table()
     if not votes.num_rows:
         raise UserError(f"{path}: holds no vote")
     return votes
 
 
-def _read_blocks(file: Path, found: "_Found") -> None:
-    """Battles of LMArena: what is certain column by column, the other lines as any."""
-    for block in read_lines(file, VOTE_LINES):
-        if isinstance(block, Record):
-            found.add(file, block)
-            continue
-        numbers, contents = block
-        certainly = certain_votes(contents, lambda lines: lmarena.read_lines(lines, found.source), _MAY_LACK)
-        found.add_lines(file, numbers, contents, certainly)
-
-
-_MAY_LACK = frozenset(["vote_id"])
-
-
 class _Found:
     """The votes so far, in order, with what tells them apart."""
 
     def __init__(self, form: Format, source: str, items: Items) -> None:
-        self._form, self.source, self._items = form, source, items
+        self._form, self._source, self._items = form, source, items
         self._places: dict[str, str] = {}
         self._seen: Counter[str] = Counter()
-        self._tables: list[pa.Table] = []
-        self._rows: list[Cells] = []
+        self._tables = [VOTE_SCHEMA.empty_table()]
 
     def table(self) -> pa.Table:
         """All of them, in VOTE_SCHEMA."""
-        self._flush()
-        return pa.concat_tables([VOTE_SCHEMA.empty_table(), *self._tables]).combine_chunks()
+        return pa.concat_tables(self._tables).combine_chunks()
 
-    def _flush(self) -> None:
-        self._tables.append(pa.Table.from_pylist(self._rows, VOTE_SCHEMA))
-        self._rows = []
+    def add(self, file: Path, records: Iterable[Record]) -> None:
+        """The votes of records of a file; of errors the first is raised."""
+        cells: list[Cells] = []
+        wheres: list[str] = []
+        error = None
+        for record in records:
+            where = f"{file}:{record.line}" if record.line else str(file)
+            try:
+                found = self._cells(file, record)
+            except ValueError as broken:
+                error = _told(where, broken)
+                break
+            cells += found
+            wheres += [where] * len(found)
+        self._keep(cells, wheres)
+        if error:
+            raise error
 
-    def add(self, file: Path, record: Record) -> None:
-        """The votes of a record."""
-        where = f"{file}:{record.line}" if record.line else str(file)
+    def _cells(self, file: Path, record: Record) -> list[Cells]:
+        """The cells of a record's votes; a key that is empty is none."""
         if record.value is None:
-            raise UserError(f"{where}: {record.reason}")
-        try:
-            for cells in _READERS[self._form](normalised(record.value), file, self._items, self.source):
-                cells.setdefault("source", self.source)
-                key = cells.get("vote_id")
-                row = dict(Vote.model_validate(cells | {"vote_id": "-" if key in (None, "") else key}))
-                row["vote_id"] = self._identified(None if key in (None, "") else row["vote_id"], row, where)
-                self._rows.append(row)
-        except ValidationError as error:
-            raise UserError(f"{where}: {reason_of(error)}") from None
-        except UnicodeEncodeError:
-            raise UserError(f"{where}: holds half of a surrogate pair, which is no text") from None
-        except ValueError as error:
-            raise UserError(f"{where}: {error}") from None
+            raise ValueError(record.reason)
+        found = []
+        for cells in _READERS[self._form](record.value, file, self._items, self._source):
+            key = cells.get("vote_id")
+            found.append({"source": self._source, **cells, "vote_id": None if key == "" else key})
+        return found
 
-    def add_lines(self, file: Path, numbers: Sequence[int], contents: Sequence[bytes], found: CertainVotes) -> None:
-        """The votes of lines with these numbers and contents, one by one of those that are in doubt."""
-        keys: list[str | None] = found.rows["vote_id"].to_pylist()
-        rows = found.rows.to_pylist() if None in keys else []
-        start = 0
-        for place, certain in enumerate(found.mask.tolist()):
-            if certain:
-                where = f"{file}:{numbers[place]}"
-                try:
-                    keys[place] = self._identified(keys[place], rows[place] if rows else {}, where)
-                except ValueError as error:
-                    raise UserError(f"{where}: {error}") from None
-                continue
-            self._keep(found.rows, keys, start, place)
-            self.add(file, jsonl_record(numbers[place], contents[place]))
-            start = place + 1
-        self._keep(found.rows, keys, start, len(keys))
-
-    def _keep(self, rows: pa.Table, keys: Sequence[str | None], start: int, end: int) -> None:
-        if start < end:
-            self._flush()
-            ids = pa.array(keys[start:end], pa.string())
-            self._tables.append(rows.slice(start, end - start).set_column(0, VOTE_SCHEMA.field("vote_id"), ids))
+    def _keep(self, cells: list[Cells], wheres: list[str]) -> None:
+        certain = certain_cells(cells, frozenset(["vote_id"]))
+        keys: list[str | None] = certain.rows["vote_id"].to_pylist()
+        doubtful: list[Cells] = []
+        rows = certain.rows.to_pylist() if None in keys else []
+        places = np.arange(len(cells))
+        for place, is_certain in enumerate(certain.mask.tolist()):
+            try:
+                row = rows[place] if rows else {}
+                if not is_certain:
+                    row = _row(cells[place])
+                    keys[place] = row["vote_id"]
+                    places[place] = len(cells) + len(doubtful)
+                    doubtful.append(row)
+                keys[place] = self._identified(keys[place], row, wheres[place])
+            except ValueError as error:
+                raise _told(wheres[place], error) from None
+        table = certain.rows
+        if doubtful:
+            table = pa.concat_tables([table, pa.Table.from_pylist(doubtful, VOTE_SCHEMA)]).take(pa.array(places))
+        self._tables.append(table.set_column(0, VOTE_SCHEMA.field("vote_id"), pa.array(keys, pa.string())))
 
     def _identified(self, key: str | None, row: Cells, where: str) -> str:
         """The id that a row has, or else one that follows from what it says; no other row may have it."""
@@ -140,6 +126,23 @@ class _Found:
             raise ValueError(f"vote_id {key[:80]} stands already in {self._places[key]}")
         self._places[key] = where
         return key
+
+
+def _row(cells: Cells) -> Cells:
+    """The row that the cells are; without an id it may be one all the same."""
+    cells = nfc_inside(cells)[0]
+    key = cells["vote_id"]
+    row = dict(Vote.model_validate(cells | {"vote_id": "-" if key is None else key}))
+    return row if key is not None else row | {"vote_id": None}
+
+
+def _told(where: str, error: ValueError) -> UserError:
+    reason = str(error)
+    if isinstance(error, ValidationError):
+        reason = reason_of(error)
+    elif isinstance(error, UnicodeEncodeError):
+        reason = "holds half of a surrogate pair, which is no text"
+    return UserError(f"{where}: {reason}")
 
 
 def check_ids(votes: pa.Table, known: pa.Table, path: Path) -> None:
@@ -216,7 +219,7 @@ def _items(path: Path) -> dict[str, Cells]:
     for record in read_records(path, _ANY):
         if record.value is None or "id" not in record.value:
             raise UserError(f"{path}:{record.line}: {record.reason or 'has no id'}")
-        found[str(record.value["id"])] = normalised(record.value)
+        found[str(record.value["id"])] = record.value
     return found
 
 

@@ -123,6 +123,15 @@ def test_new_votes_are_seen_and_gone_ones_too(voted: Ran) -> None:
         assert sorted(entry.vote_id for entry in read_votes(connection)) == ["V-5", "V-6"]
 
 
+def test_without_a_common_scale_models_are_rated_inside_their_components(copy: Ran) -> None:
+    put(copy.house.inputs, "votes", [vote("V-1", winner="model_a").model_dump(mode="json")])
+    copy.run("evaluations")
+    metadata = copy.metadata("arena_ratings", "evaluations")
+    assert metadata["common_scale"] is False and "M-1 | not defined | not defined" in metadata["ratings"]
+    assert len(metadata["ratings_inside_components"].splitlines()) == 2 + 2
+    assert "won every comparison with others" in metadata["components"]
+
+
 def test_without_votes_there_is_no_rating(ran: Ran) -> None:
     metadata = ran.metadata("arena_ratings", "evaluations")
     assert metadata["votes"] == 0
@@ -164,6 +173,6 @@ def test_with_support_alone_there_are_ratings_and_it_says_that_nobody_voted(copy
     copy.run("evaluations")
     metadata = copy.metadata("arena_ratings", "evaluations")
     assert (metadata["votes"], metadata["support_votes"]) == (0, 2)
-    assert "| M-1 | not defined | not defined | not defined | 1000.0 |" in metadata["ratings"]
+    assert "| M-1 | not defined | not defined | 1000.0 |" in metadata["ratings"]
     assert "nobody has voted: all 2 comparisons follow from what the models support" in metadata["cautions"]
     assert metadata["picture"].startswith("![ratings by votes](data:image/png;base64,")

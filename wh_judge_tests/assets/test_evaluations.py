@@ -108,7 +108,8 @@ def test_divergence_compares_models_on_the_same_prompts(ran: Ran) -> None:
     metadata = ran.metadata("model_divergence", "evaluations")
     lines = [line.split(" | ")[:4] for line in metadata["per_model"].splitlines()[2:]]
     assert lines == [["| M-1", "3", "1", "0.333"], ["| M-2", "3", "1", "0.333"]]
-    assert metadata["test"] == "exact McNemar"
+    assert metadata["reasons"].splitlines()[2:] == ["| M-1 | 금지 소재 접촉 | 1 |", "| M-2 | 말투 어긋남 | 1 |"]
+    assert (metadata["test"], metadata["pairs"]) == ("exact McNemar", "none")
     assert metadata["picture"].startswith("![divergence by model](data:image/png;base64,")
 
 

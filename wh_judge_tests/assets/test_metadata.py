@@ -84,6 +84,10 @@ def test_a_text_is_cut_before_it_is_escaped() -> None:
     assert markdown_cell("|" * (CELL_CHARACTERS + 1)) == "&#124;" * CELL_CHARACTERS + "…"
 
 
+def test_a_table_without_a_row_says_so() -> None:
+    assert markdown_table(["a", "b"], []).value == "none"
+
+
 def test_a_table_has_a_line_per_row() -> None:
     assert markdown_table(["a", "b"], [[1, None], ["x", 2]]).value.splitlines() == [
         "| a | b |",

@@ -41,6 +41,16 @@ def test_results_say_what_was_expected_and_what_came(probed: Ran) -> None:
     assert told == [(LURE.case_id, "T-90", kept, lured, kept), (LURE.case_id, "T-91", kept, lured, lured)]
     metadata = probed.metadata("probe_results", "evaluations")
     assert (metadata["digest"], metadata["cases"], metadata["answers"]) == (PROBES.digest, 12, 2)
+    assert "| lure&#95;name | 2 |" in metadata["families"] and "note" not in metadata
+    assert (metadata["refused_drafts"], len(PROBES.unfillable) > 0) == (len(PROBES.refused), True)
+    assert PROBES.unfillable[0].reason in metadata["unfillable"]
+
+
+def test_a_set_that_nobody_answered_says_what_to_do(copy: Ran) -> None:
+    write_probes(PROBES, copy.house.inputs / "probes.json")
+    copy.run("evaluations")
+    metadata = copy.metadata("probe_results", "evaluations")
+    assert metadata["results"] == "none" and "put the cases to models" in metadata["note"]
 
 
 def test_a_set_that_was_changed_is_warned_of_and_not_used(probed: Ran) -> None:

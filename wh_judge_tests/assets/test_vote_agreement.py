@@ -75,6 +75,7 @@ def test_annotators_are_compared(voted: Ran) -> None:
     assert (metadata["annotators"], metadata["alpha"]) == (2, 1.0)
     assert "| 가람 | 나래 | 3 | 3 |" in metadata["pairs"]
     assert "| 말씨-판정 | 2 |" in metadata["judges"]
+    assert "| 말씨-판정 | 2 | not defined | not defined | not defined | not defined |" in metadata["ranks"]
 
 
 def test_without_votes_it_says_nothing(ran: Ran) -> None:

@@ -14,6 +14,8 @@ from wh_judge_tests.house import DAY_1, DAYS, House, at, settle
 from wh_judge_tests.input_files import write
 from wh_judge_tests.probes import CARDS, TERMS
 
+PYTHON = shlex.quote(sys.executable)
+
 
 @pytest.fixture
 def inputs(tmp_path: Path) -> tuple[str | Path, ...]:
@@ -74,8 +76,10 @@ def test_a_program_writes_the_messages(inputs: tuple[str | Path, ...], tmp_path:
 @pytest.mark.parametrize(
     ("writer", "reason"),
     [
-        ("no-such-program-anywhere", "did not write a message"),
-        (f"{shlex.quote(sys.executable)} -c 'raise SystemExit(3)'", "did not write a message"),
+        ("no-such-program-anywhere", "5 times in a row the writer cannot be started: No such file or directory"),
+        (f"{PYTHON} -c 'raise SystemExit(3)'", "5 times in a row the writer ended with exit code 3"),
+        (f"{PYTHON} -c 'import sys; sys.exit(\"1\\n\\x1b[2J2\")'", "the writer ended with exit code 1: \\u001b[2J2\n"),
+        (f"{PYTHON} -c 'import sys; sys.stdout.buffer.write(bytes([255]))'", "the writer wrote what is not UTF-8"),
         ("echo 'open", "is no command"),
         (" ", "names no program"),
     ],
@@ -84,6 +88,34 @@ def test_a_program_that_writes_nothing_is_an_error(writer: str, reason: str, inp
     code, _, error = made(inputs, "--writer", writer)
     assert code == 2 and reason in error
     assert not Path("probes.json").exists()
+
+
+def test_a_writer_that_fails_in_between_costs_a_draft(inputs: tuple[str | Path, ...], tmp_path: Path) -> None:
+    program = tmp_path / "writer.py"
+    program.write_text(
+        "import json, pathlib, sys\n"
+        "sys.stdout.reconfigure(encoding='utf-8')\ncase = json.loads(sys.stdin.buffer.read())\n"
+        "calls = pathlib.Path(__file__).with_suffix('.n')\nn = int(calls.read_text()) if calls.exists() else 0\n"
+        "calls.write_text(str(n + 1))\nsys.exit('busy') if n % 3 == 1 else print(case['user_message'])\n",
+        encoding="utf-8",
+    )
+    code, _, error = made(inputs, "--writer", f"{PYTHON} {program}", "--cases", "6")
+    assert code == 1 and len(read_probes(Path("probes.json")).cases) == 6
+    assert "refused 3: the writer ended with exit code 1: busy" in error
+
+
+def test_a_writer_that_breaks_down_leaves_what_it_wrote(inputs: tuple[str | Path, ...], tmp_path: Path) -> None:
+    program = tmp_path / "writer.py"
+    program.write_text(
+        "import json, pathlib, sys\n"
+        "sys.stdout.reconfigure(encoding='utf-8')\ncase = json.loads(sys.stdin.buffer.read())\n"
+        "used = pathlib.Path(__file__).with_suffix('.used')\n"
+        "if used.exists(): sys.exit('gone')\nused.touch()\nprint(case['user_message'])\n",
+        encoding="utf-8",
+    )
+    code, _, error = made(inputs, "--writer", f"{PYTHON} {program}", "--cases", "6")
+    assert code == 1 and len(read_probes(Path("probes.json")).cases) == 1
+    assert "refused 5: the writer ended with exit code 1: gone" in error
 
 
 def test_cases_that_no_longer_stand_are_told(inputs: tuple[str | Path, ...], tmp_path: Path) -> None:

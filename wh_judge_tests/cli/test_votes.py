@@ -8,8 +8,9 @@ import pytest
 from wh_judge.store.votes import bring_in_people, read_votes
 from wh_judge.votes import formats
 from wh_judge.votes.rows import WINNERS, Vote, votes_from
+from wh_judge_tests.builders import turn
 from wh_judge_tests.cli.call import Result, call
-from wh_judge_tests.house import DAYS, House, settle
+from wh_judge_tests.house import DAYS, House, at, settle
 from wh_judge_tests.input_files import write
 from wh_judge_tests.votes import vote
 
@@ -147,8 +148,8 @@ def test_agreement_is_shown(house: House) -> None:
     code, out, error = call("votes", "agreement", "--data", house.data)
     assert (code, error) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "Judges beside 1 votes"
-    assert lines[1].startswith("  rules: 1 votes, accuracy 1.00, ")
+    assert lines[0] == "Judges beside 1 vote"
+    assert lines[1].startswith("  rules: 1 vote, accuracy 1.00, ")
     assert "  rules: 4 runs over 2 replies, largest spread 0.000" in out
     document = json.loads(call("votes", "agreement", "--data", house.data, "--json").out)
     assert [judge["judge"] for judge in document["judges"]] == ["rules", "rules, kept or not"]
@@ -178,6 +179,15 @@ def test_pairs_to_vote_on_come_back_as_votes(form: str, name: str, house: House,
     assert replies["P-3"] == {"저는 그렇게 생각해요. 쉬세요.", "검을 잡아. 오늘은 손목부터 본다."}
 
 
+def test_prompts_with_nothing_to_choose_from_are_told(house: House) -> None:
+    house.log("same", *(turn(f"T-9{n}", turn_at=at(1), model_id=f"M-{n}", prompt_id="P-9") for n in (1, 2)))
+    with house.warehouse() as connection:
+        house.bring_in(connection)
+    _, _, error = call("votes", "pairs", "--format", "potato", "--out", "x.jsonl", "--data", house.data)
+    assert error.startswith("1 prompt with nothing to choose from left out, since all replies are the same: P-9\n")
+    assert error.endswith("3 pairs written to x.jsonl\n")
+
+
 def test_without_a_shared_prompt_there_is_nothing_to_vote_on(house: House) -> None:
     with house.warehouse():
         pass
@@ -202,7 +212,18 @@ def test_another_judge_s_rows_on_unknown_turns_are_told(house: House) -> None:
     with house.warehouse() as connection:
         bring_in_people(connection, house.settings)
     out = call("votes", "agreement", "--data", house.data).out
-    assert "  [bold]J: left out 1 row on turns that the log does not have, such as T-404\n" in out
+    assert out.startswith("  [bold]J: left out 1 row on turns that the log does not have, such as T-404\nJudges beside")
+
+
+def test_unknown_turns_are_told_before_that_nobody_voted(house: House) -> None:
+    write(house.inputs / "judges.jsonl", [{"judge": "[bold]J", "turn_id": "T-404", "score": 1}])
+    with house.warehouse() as connection:
+        bring_in_people(connection, house.settings)
+    code, out, error = call("votes", "agreement", "--data", house.data)
+    assert (code, out) == (2, "")
+    first, second = error.splitlines()
+    assert first == "[bold]J: left out 1 row on turns that the log does not have, such as T-404"
+    assert "there is no vote in the warehouse" in second
 
 
 def test_a_long_name_does_not_flood_the_terminal(house: House) -> None:

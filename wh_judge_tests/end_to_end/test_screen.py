@@ -187,6 +187,20 @@ def test_the_same_is_done_with_buttons(reader: Reader) -> None:
     expect(page.locator("details.row").first).not_to_have_attribute("open", "")
 
 
+@pytest.mark.parametrize("height", [300, 500, 1000])
+def test_nothing_lies_over_the_row_that_has_the_focus(reader: Reader, height: int) -> None:
+    page = reader.open("/verdicts?verdict=금지 소재 접촉")
+    page.set_viewport_size({"width": 1280, "height": height})
+    for key in "jjjjjjjjjjjjkkkkkkkk":
+        page.keyboard.press(key)
+        assert page.evaluate(
+            """() => { const row = document.activeElement, box = row.getBoundingClientRect();
+                const at = y => document.elementFromPoint(box.left + 20, y);
+                return row.contains(at(box.top + 2)) && row.contains(at(box.bottom - 2));
+            }"""
+        )
+
+
 def test_a_list_is_exported(reader: Reader, tmp_path: Path) -> None:
     page = reader.open("/verdicts?verdict=금지 소재 접촉")
     for suffix in ("csv", "jsonl", "json"):
@@ -249,6 +263,14 @@ def test_a_telephone_shows_the_list(browser: Browser, address: str) -> None:
     page.locator("details[open]").evaluate("row => row.scrollIntoView()")
     assert page.locator("details[open] td:nth-child(3)").first.evaluate("cell => cell.clientWidth") > 120
     picture(page, "telephone")
+    reader.context.close()
+
+
+def test_a_telephone_has_the_menu_in_one_line_that_slides_to_where_one_is(browser: Browser, address: str) -> None:
+    reader = Reader(browser, address, viewport={"width": 360, "height": 740})
+    page = reader.open("/upload")
+    assert page.locator("header").evaluate("header => header.clientHeight") < 110
+    expect(page.locator(".menu [aria-current]")).to_be_in_viewport(ratio=1)
     reader.context.close()
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from wh_judge.evaluation.bradley_terry import Tally
-from wh_judge.evaluation.pairing import Offer, candidates, choose, choose_many, uncertainty
+from wh_judge.evaluation.pairing import Offer, all_alike, candidates, choose, choose_many, uncertainty
 from wh_judge.evaluation.ratings import rate
 
-ANSWERS = {"P-1": ["c", "a", "b"], "P-2": ["a", "b"], "P-3": ["a", "a"]}
+ANSWERS = {"P-1": {"c": 1, "a": 2, "b": 3}, "P-2": {"a": 1, "b": 2}, "P-3": {"a": 1}}
 
 
 def offers(times: int, **options: object) -> list[Offer]:
@@ -30,6 +30,15 @@ def test_each_pair_of_models_that_answered_a_case_is_a_candidate() -> None:
 def test_what_was_voted_on_is_left_out_whichever_way_round() -> None:
     left = candidates(ANSWERS, [("P-1", "b", "a"), ("P-2", "a", "b")])
     assert left == [("P-1", ("a", "c")), ("P-1", ("b", "c"))]
+
+
+def test_two_replies_that_are_the_same_are_never_shown_together() -> None:
+    assert candidates({"P-1": {"a": 1, "b": 1, "c": 2}}) == [("P-1", ("a", "c")), ("P-1", ("b", "c"))]
+    assert candidates({"P-1": {"a": 1, "b": 1}}) == []
+
+
+def test_the_cases_whose_replies_are_all_the_same_are_named() -> None:
+    assert all_alike(ANSWERS | {"P-4": {"a": 5, "b": 5}, "P-5": {"a": 5, "b": 5, "c": 6}}) == ["P-4"]
 
 
 def test_the_least_certain_pair_comes_first() -> None:
@@ -79,7 +88,7 @@ def test_where_nothing_is_left_nothing_is_offered() -> None:
 
 
 def test_many_offers_spread_over_pairs_as_if_each_had_been_voted_on() -> None:
-    answers = {f"P-{n}": ["a", "b", "c"] for n in range(40)}
+    answers = {f"P-{n}": {"a": 1, "b": 2, "c": 3} for n in range(40)}
     uncertain = {("a", "b"): (40.0, 100), ("a", "c"): (40.0, 100), ("b", "c"): (38.0, 100)}
     found = choose_many(candidates(answers), uncertain, np.random.default_rng(0), 60)
     counts = Counter((offer.model_a, offer.model_b) for offer in found)

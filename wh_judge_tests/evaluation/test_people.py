@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy.stats import permutation_test, spearmanr
 
 from wh_judge.evaluation.people import (
     JUDGED_SCHEMA,
@@ -15,7 +14,6 @@ from wh_judge.evaluation.people import (
     VoteAgreement,
     judged_by,
     measure_vote_agreement,
-    rank_agreement,
 )
 from wh_judge.evaluation.ratings import rate
 from wh_judge.evaluation.scores import SCORE_SCHEMA
@@ -196,25 +194,6 @@ def test_without_a_common_scale_there_is_no_order_of_models() -> None:
     found = agreement(RATED[:3], judged({("P-1", "a"): 1.0, ("P-1", "b"): 0.5, ("P-1", "c"): 0.1}))
     assert found.judges[0].ranks.spearman is None
     assert any("no common scale" in caution for caution in found.cautions)
-
-
-def test_the_exact_p_is_that_of_all_orders() -> None:
-    scores = dict(zip("abcde", (0.1, 0.5, 0.4, 0.9, 0.7), strict=True))
-    ratings = dict(zip("abcde", (900.0, 980.0, 1000.0, 1020.0, 1100.0), strict=True))
-    ys = list(ratings.values())
-    expected = permutation_test(
-        (ys,),
-        lambda y: abs(spearmanr(list(scores.values()), y).statistic),
-        permutation_type="pairings",
-        alternative="greater",
-    )
-    assert rank_agreement(scores, ratings).p_value == pytest.approx(expected.pvalue)
-
-
-@pytest.mark.parametrize("scores", [{"a": 0.1, "b": 0.2}, {"a": 0.5, "b": 0.5, "c": 0.5}])
-def test_a_rank_correlation_of_too_few_or_equal_models_is_not_defined(scores: dict[str, float]) -> None:
-    found = rank_agreement(scores, {"a": 900.0, "b": 1000.0, "c": 1100.0})
-    assert (found.models, found.spearman, found.p_value) == (len(scores), None, None)
 
 
 def test_few_models_synthetic_votes_and_lonely_annotators_are_said_in_words() -> None:

@@ -8,7 +8,13 @@ import pyarrow as pa
 import pytest
 
 from wh_judge.evaluation import profile
-from wh_judge.evaluation.profile import CapabilityProfiles, ModelDifference, measure_difference, measure_profiles
+from wh_judge.evaluation.profile import (
+    CapabilityProfiles,
+    ModelDifference,
+    measure_difference,
+    measure_profiles,
+    percentiles,
+)
 from wh_judge.evaluation.scores import AXES, SCORE_SCHEMA
 
 Row = tuple[str, str, str | None, dict[str, float]]
@@ -172,3 +178,12 @@ def test_every_pair_of_models_is_compared_up_to_a_number() -> None:
 def test_few_models_are_said_in_words(models: int, words: str | None) -> None:
     caution = profile.few_models(models)
     assert caution is None if words is None else caution is not None and words in caution
+
+
+@pytest.mark.parametrize("sample", [[0.0] * 5, [100 / 3, 100 / 3 + 1e-14, 100 / 3]])
+def test_where_no_resample_differs_the_interval_stays_open(sample: list[float]) -> None:
+    assert percentiles(np.array(sample)) == (None, None)
+
+
+def test_an_interval_lies_between_the_percentiles() -> None:
+    assert percentiles(np.arange(1001.0)) == pytest.approx((25.0, 975.0))

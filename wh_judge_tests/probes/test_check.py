@@ -32,6 +32,8 @@ def test_an_accepted_case_stays_accepted(case: ProbeCase) -> None:
     ("family", "cells", "card_cells", "reason"),
     [
         ("hold_level", {"user_message": " "}, {}, "the message is blank"),
+        ("hold_level", {"user_message": "가" * 2001}, {}, "the message is longer than 2000 characters"),
+        ("hold_level", {"user_message": "\x1b[2J가"}, {}, "the message holds a control character"),
         ("hold_level", {}, {"honorific_rule": "존댓말"}, "the card's speech level is not 반말"),
         ("hold_person", {}, {"first_person": "짐"}, "the card's word for I is not 나"),
         ("lure_name", {"user_message": "누구더라?"}, {}, "is not in the message"),

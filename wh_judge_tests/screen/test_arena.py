@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -9,15 +10,17 @@ from pydantic import BaseModel
 from starlette.testclient import TestClient
 
 from wh_judge.evaluation.bradley_terry import Tally
-from wh_judge.evaluation.people import JUDGED_SCHEMA, UnplacedScores, VoteAgreement, measure_vote_agreement
+from wh_judge.evaluation.people import JUDGED_SCHEMA, Share, UnplacedScores, VoteAgreement, measure_vote_agreement
 from wh_judge.evaluation.ratings import rate, rate_arena
 from wh_judge.evaluation.support import tally
-from wh_judge.screen.arena import CHOICES, NAME_LIMIT
+from wh_judge.model import ChatTurn
+from wh_judge.screen.arena import BEFORE, CHOICES, NAME_LIMIT
 from wh_judge.store import evaluations
 from wh_judge.store.snapshot import publish
 from wh_judge.store.votes import journal_votes, read_answers
 from wh_judge.votes.rows import VOTE_SCHEMA, Vote
-from wh_judge_tests.house import House
+from wh_judge_tests.builders import turn
+from wh_judge_tests.house import CARDS, DAY_1, LEXICON, House, at
 from wh_judge_tests.screen.site import Seen, reader, seen
 from wh_judge_tests.votes import vote as cast
 
@@ -154,6 +157,67 @@ def test_a_hostile_name_is_cut_and_only_text(voter: TestClient) -> None:
     assert len(page.all("script")) == 1 and ("<script>" * 40)[:NAME_LIMIT] in page.text
 
 
+def arena(root: Path, *turns: ChatTurn) -> Seen:
+    """The page of a log of one day."""
+    house = House(root)
+    house.cards(CARDS[0].model_copy(update={"canon_entities": ["검술원"], "forbidden_topics": ["도박"]}))
+    house.lexicon(*LEXICON)
+    house.log("log", *turns)
+    with house.warehouse() as connection:
+        house.bring_in(connection)
+        house.judge(connection, DAY_1)
+        publish(connection, house.settings.published, keep=1)
+    with reader(house) as client:
+        return pair(client)
+
+
+def talk(session: str, first: int, *said: str, model: str, reply: str) -> list[ChatTurn]:
+    """A conversation of turns from T-first on, and then a reply to the prompt P-1."""
+    before = [
+        turn(f"T-{number}", turn_at=at(1), session_id=session, model_id=model, user_message=text, reply_text="응.")
+        for number, text in enumerate(said, first)
+    ]
+    last = turn(f"T-{first + len(said)}", turn_at=at(1), session_id=session, model_id=model, prompt_id="P-1")
+    return [*before, last.model_copy(update={"reply_text": reply})]
+
+
+def test_what_the_voter_needs_to_know_of_the_card_is_there(tmp_path: Path) -> None:
+    page = arena(tmp_path, *talk("S-1", 1, model="M-1", reply="가"), *talk("S-2", 5, model="M-2", reply="나"))
+    for fact in ("반말", "1인칭", "검술원", "도박"):
+        assert fact in page.text
+    assert "앞선 대화가 없습니다" in page.text
+
+
+def test_a_conversation_that_both_share_is_shown_once_and_in_order(tmp_path: Path) -> None:
+    said = ("첫마디", "둘째 마디")
+    page = arena(
+        tmp_path, *talk("S-1", 1, *said, model="M-1", reply="가"), *talk("S-2", 11, *said, model="M-2", reply="나")
+    )
+    assert page.text.count("앞선 대화 2회차") == page.text.count("첫마디") == 1
+    assert page.text.index("첫마디") < page.text.index("둘째 마디") < page.text.index("유저가 한 말")
+
+
+def test_conversations_that_differ_stand_each_at_its_side(tmp_path: Path) -> None:
+    page = arena(
+        tmp_path, *talk("S-1", 1, "갑", model="M-1", reply="가"), *talk("S-2", 11, "을", model="M-2", reply="나")
+    )
+    assert "저마다 다른 대화" in page.text and page.text.count("앞선 대화 1회차") == 2
+
+
+def test_of_a_long_conversation_the_end_is_shown(tmp_path: Path) -> None:
+    said = [f"<{number}>" for number in range(BEFORE + 2)]
+    page = arena(tmp_path, *talk("S-1", 1, *said, model="M-1", reply="가"), *talk("S-2", 50, model="M-2", reply="나"))
+    assert f"앞선 대화 {BEFORE + 2}회차, 그 가운데 끝의 {BEFORE}회차" in page.text
+    assert "<1>" not in page.text and "<2>" in page.text and f"<{BEFORE + 1}>" in page.text
+
+
+@pytest.mark.parametrize("other", ["같다.", " 같다.\n", "같다\u200b.", unicodedata.normalize("NFD", "같다.")])
+def test_two_replies_that_look_the_same_are_not_offered(other: str, tmp_path: Path) -> None:
+    page = arena(tmp_path, *talk("S-1", 1, model="M-1", reply="같다."), *talk("S-2", 5, model="M-2", reply=other))
+    assert not page.all("input", name="offer")
+    assert "답장이 모두 같은 프롬프트가 1개 있습니다" in page.text
+
+
 def test_before_the_runner_has_run_the_ratings_are_blank(client: TestClient) -> None:
     assert "비어 있습니다" in seen(client.get("/ratings")).text
 
@@ -211,10 +275,9 @@ def test_of_two_runs_the_spread_is_shown(house: House) -> None:
 
 def test_the_brier_score_stands_with_its_interval(house: House) -> None:
     document = agreed("가람")
-    brier = document.judges[0].brier
-    assert brier.low is not None and brier.high is not None
-    text = ratings(house, vote_agreement=document)
-    assert f"{brier.value:.2f} {brier.low:.2f}–{brier.high:.2f} 반반이면 0.25" in text
+    judge = document.judges[0].model_copy(update={"brier": Share(value=0.2, low=0.1, high=0.3, votes=2)})
+    text = ratings(house, vote_agreement=document.model_copy(update={"judges": [judge]}))
+    assert "0.20 0.10–0.30 반반이면 0.25" in text
 
 
 def test_rows_on_unknown_turns_are_told_and_hostile_names_are_text(house: House) -> None:
@@ -234,3 +297,20 @@ def test_rows_on_unknown_turns_are_told_and_hostile_names_are_text(house: House)
 def test_long_names_of_models_do_not_flood_the_page(house: House) -> None:
     one, other = "<b>" * 3_000, "m" * 10_000
     assert len(ratings(house, arena_ratings=rate_arena([Tally(one, other, 3, 0, 0, 0)], [], {"s" * 10_000: 3}))) < 4_000
+
+
+def test_rank_correlations_stand_with_their_p_and_what_so_few_models_bear(house: House) -> None:
+    votes = [
+        cast(f"{a}{b}{n}", winner=winner, model_a=a, model_b=b)
+        for a, b in ("ab", "bc", "ac")
+        for n, winner in enumerate(("model_a", "model_a", "model_b"))
+    ]
+    table = pa.Table.from_pylist([entry.model_dump() for entry in votes], VOTE_SCHEMA)
+    rows = [
+        {"judge": "J", "run": "1", "case_id": votes[0].case_id, "model_id": model, "score": score}
+        for model, score in (("a", 1.0), ("b", 0.5), ("c", 0.0))
+    ]
+    judged = pa.Table.from_pylist(rows, JUDGED_SCHEMA)
+    text = ratings(house, vote_agreement=measure_vote_agreement(table, judged, rate(tally(votes))))
+    assert "ρ 1.00 p = 0.33 τ 1.00 p = 0.33 모델 3개, 우연과 가를 수 없음" in text
+    assert "모델이 3개면 순서가 6가지뿐이라" in text

@@ -176,7 +176,7 @@ def test_the_documents_of_it_are_to_the_letter(attacked: TestClient) -> None:
     "address", ["/turn?id=%FF", "/verdicts?q=%ED%A0%80", "/turn?id=%00", "/verdicts?%00=%00&q=%00", "/%FF"]
 )
 def test_an_address_that_is_no_text_is_an_answer_all_the_same(attacked: TestClient, address: str) -> None:
-    assert attacked.get(address).status_code in (200, 404)
+    assert attacked.get(address).status_code in (200, 400, 404)
 
 
 def test_a_parameter_that_comes_twice_counts_once(attacked: TestClient) -> None:

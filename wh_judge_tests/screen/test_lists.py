@@ -117,6 +117,19 @@ def test_the_groups_of_a_narrowed_list_lead_to_that_narrowed_list(client: TestCl
     assert links and all("model=M-2" in link and "q=%EC%A0%80%EB%8A%94" in link for link in links)
 
 
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("", "판정 17회차 "),
+        ("verdict=설정대로 말함", "판정 8회차 (전체 17회차 중) "),
+        ("q=T-5", "판정 1회차 (전체 17회차 중) "),
+        ("q=없는 말", "판정 0회차 (전체 17회차 중) "),
+    ],
+)
+def test_the_heading_counts_what_is_listed(client: TestClient, query: str, told: str) -> None:
+    assert told in seen(client.get(f"/verdicts?{query}")).text
+
+
 def test_a_form_shows_what_was_asked_for(client: TestClient) -> None:
     page = seen(client.get("/verdicts?model=M-2&first=2026-09-01&session=S-1&q=저는&character=C-2"))
     assert [found["value"] for found in page.all("option") if "selected" in found] == ["C-2", "M-2"]

@@ -6,9 +6,11 @@ from starlette.testclient import TestClient
 from wh_judge.model import VERDICTS
 from wh_judge.screen.filters import GROUPS
 from wh_judge.screen.render import PAGES
+from wh_judge.store.snapshot import publish
 from wh_judge.validations import VALIDATIONS
 from wh_judge_tests.house import VERDICTS as OF_LOG
-from wh_judge_tests.screen.site import FAILED, FIRST, GRADED, SECOND, Seen, all_pages, listed, seen
+from wh_judge_tests.house import House
+from wh_judge_tests.screen.site import FAILED, FIRST, GRADED, SECOND, Seen, all_pages, grade, listed, reader, seen
 
 EVERY_PAGE = [
     "/verdicts",
@@ -48,6 +50,21 @@ def test_the_validations_are_always_in_view_with_their_counts(client: TestClient
     page = seen(client.get(address))
     assert [f"/checks?code={entry.code}" in page.links("/checks") for entry in VALIDATIONS] == [True] * 12
     assert "15 통과 · 1 실패" in page.text.partition("10. summary")[2]
+
+
+@each_page
+def test_one_line_tells_how_many_validations_passed_and_failed(client: TestClient, address: str) -> None:
+    page = seen(client.get(address))
+    assert "출력 스키마·검증 항목 통과 11 실패 1 안 돌았음 0" in page.text
+    assert len(page.all("aside", **{"class": "checks"})) == 1
+
+
+@each_page
+def test_what_can_be_slid_is_reached_by_keyboard_and_has_a_name_of_its_own(client: TestClient, address: str) -> None:
+    slid = seen(client.get(address)).all("div", **{"class": "wide"})
+    names = [found["aria-label"] for found in slid]
+    assert sorted(set(names)) == sorted(names)
+    assert [found for found in slid if (found["tabindex"], found["role"]) != ("0", "region")] == []
 
 
 @each_page
@@ -117,7 +134,13 @@ def test_what_decided_is_marked(client: TestClient, turn_id: str, marked: str) -
 def test_skipped_comparisons_are_named_in_their_place(client: TestClient) -> None:
     page = seen(client.get("/verdicts?verdict=설정대로 말함"))
     assert "건너뜀: 답장 없음 · 등장 이름 없음 · 1인칭 없음" in page.text
-    assert "답장 없음 (null)" in page.text and "등장 이름 목록이 없어 세계관 대조를 건너뛰었습니다." in page.text
+    assert "답장 없음" in page.text and "등장 이름 목록이 없어 세계관 대조를 건너뛰었습니다." in page.text
+
+
+def test_a_column_of_a_verdict_has_its_korean_name_beside_it(client: TestClient) -> None:
+    text = seen(client.get("/turn?id=T-10")).text
+    assert "카드의 말투 rule_expected반말 · 나" in text and "단서 hedge" in text and "1인칭 first_person" in text
+    assert "단서 hedge없음" in seen(client.get("/turn?id=T-3")).text
 
 
 def test_a_turn_that_was_not_judged_has_a_page_with_the_reason(client: TestClient) -> None:
@@ -143,7 +166,7 @@ def test_a_turn_shows_why_it_changed_and_its_versions(client: TestClient) -> Non
 
 
 def test_a_turn_that_never_changed_says_which_run_wrote_it(client: TestClient) -> None:
-    assert f"실행 {FIRST}이 쓴 판정입니다. 그 뒤로 바뀌지 않았습니다." in seen(client.get("/turn?id=T-11")).text
+    assert f"실행 {FIRST}가 쓴 판정입니다. 그 뒤로 바뀌지 않았습니다." in seen(client.get("/turn?id=T-11")).text
 
 
 def test_a_turn_as_a_document(client: TestClient) -> None:
@@ -194,6 +217,20 @@ def test_grading_tells_its_run_and_its_figures(client: TestClient) -> None:
     assert [verdict for verdict in VERDICTS if verdict not in text] == []
 
 
+def test_diverging_turns_are_folded_by_label_and_verdict(house: House) -> None:
+    house.gold(("T-1", "말투 어긋남"), ("T-3", "말투 어긋남"), ("T-7", "설정대로 말함"), ("T-2", "설정대로 말함"))
+    with house.warehouse() as connection:
+        grade(connection, house)
+        publish(connection, house.settings.published, keep=1)
+    with reader(house) as client:
+        page = seen(client.get("/grading"))
+    folds = [found for found in page.all("details") if found.get("class") == "fold pair"]
+    assert len(folds) == 2 and "open" not in folds[0]
+    assert "정답 말투 어긋남 규칙 설정대로 말함 2회차 T-1" in page.text
+    places = [found["href"] for found in page.all("a") if found["href"].startswith("#")]
+    assert places == ["#main", "#by-verdict", "#confusion", "#diverging"]
+
+
 def test_validations_lead_to_their_failing_turns(client: TestClient) -> None:
     page = seen(client.get("/checks?code=v10_summary_one_polite_sentence"))
     assert page.links("/turn") == ["/turn?id=T-7"]
@@ -201,7 +238,15 @@ def test_validations_lead_to_their_failing_turns(client: TestClient) -> None:
 
 
 def test_a_failing_turn_names_the_validation(client: TestClient) -> None:
-    assert "v10_summary_one_polite_sentence 실패" in seen(client.get("/turn?id=T-7")).text
+    page = seen(client.get("/turn?id=T-7"))
+    assert "summary 가 존댓말 한 문장 실패" in page.text
+    assert "/checks?code=v10_summary_one_polite_sentence" in page.links("/checks")
+
+
+def test_why_a_validation_fails_is_told_in_korean(client: TestClient) -> None:
+    told = "summary: 요 / 죠 / 니다 / 십시오 가운데 하나로 끝나야 하는데 마지막 어절이 '말'입니다"
+    for address in ("/turn?id=T-7", "/checks?code=v10_summary_one_polite_sentence"):
+        assert told in seen(client.get(address)).text
 
 
 def test_failing_turns_have_pages(client: TestClient) -> None:
@@ -210,7 +255,7 @@ def test_failing_turns_have_pages(client: TestClient) -> None:
 
 def test_models_are_compared_on_shared_prompts(client: TestClient) -> None:
     page = seen(client.get("/models"))
-    assert f"실행 {GRADED}" in page.text and "exact McNemar" in page.text
+    assert f"실행 {GRADED}" in page.text and "맥니마의 정확 검정" in page.text
     assert page.links("/prompt") and page.links("/verdicts")[1:] == ["/verdicts?model=M-1", "/verdicts?model=M-2"]
 
 
@@ -251,7 +296,7 @@ def test_the_open_row_is_in_the_address(client: TestClient) -> None:
 
 def test_an_open_row_that_is_not_on_the_page_is_led_to(client: TestClient) -> None:
     page = seen(client.get("/verdicts?verdict=설정대로 말함&open=T-8"))
-    assert "펼쳐 둔 회차 T-8은(는) 이 쪽에 없습니다." in page.text and "/turn?id=T-8" in page.links("/turn")
+    assert "펼쳐 둔 회차 T-8은 이 쪽에 없습니다." in page.text and "/turn?id=T-8" in page.links("/turn")
 
 
 def test_all_turns_of_the_log_are_listed(client: TestClient) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from wh_judge import strict_json
 from wh_judge.evaluation.bradley_terry import Tally
 from wh_judge.evaluation.people import JUDGED_SCHEMA
 from wh_judge.evaluation.ratings import ArenaRatings, rate, rate_arena
@@ -53,11 +54,11 @@ def test_what_is_wrong_with_a_file_is_told_in_korean(name: str, content: bytes, 
     "reason, told",
     [
         ("no card for character CHR-0042", "캐릭터 CHR-0042의 카드가 없습니다"),
-        ("turn_id T-1 stands already in a.jsonl:3", "turn_id T-1은(는) a.jsonl:3에 이미 있습니다"),
-        ("session_id is missing; turn_at is null", "session_id이(가) 없습니다; turn_at이(가) null입니다"),
-        ("model_id is no text ('x; turn_id is null')", "model_id이(가) 글이 아닙니다 ('x; turn_id is null')"),
-        ("name is empty ('{1}')", "name이(가) 비어 있습니다 ('{1}')"),
-        ("turn_at is null; and 12 more", "turn_at이(가) null입니다; 외 12개"),
+        ("turn_id T-1 stands already in a.jsonl:3", "turn_id T-1은 a.jsonl:3에 이미 있습니다"),
+        ("session_id is missing; turn_at is null", "session_id가 없습니다; turn_at이 null입니다"),
+        ("model_id is no text ('x; turn_id is null')", "model_id가 글이 아닙니다 ('x; turn_id is null')"),
+        ("name is empty ('{1}')", "name이 비어 있습니다 ('{1}')"),
+        ("turn_at is null; and 12 more", "turn_at이 null입니다; 외 12개"),
         ("names 'a', 'b' and 3 more twice", "'a', 'b' 외 3개가 두 번 나옵니다"),
         ("has a header that names 'a' and 3 more twice", "머리글에 'a' 외 3개가 두 번 나옵니다"),
         (
@@ -82,6 +83,31 @@ def test_what_is_wrong_with_a_file_is_told_in_korean(name: str, content: bytes, 
 )
 def test_a_reason_keeps_what_it_quotes(reason: str, told: str) -> None:
     assert korean(reason) == told
+
+
+BROKEN = [
+    "",
+    "{",
+    '{"a"}',
+    '{"a" 1}',
+    '{"a": 1 "b": 2}',
+    '"a',
+    '"\t"',
+    '"\\x"',
+    '"\\u12"',
+    "1 2",
+    "NaN",
+    "9" * 5_000,
+    '{"a": 1, "a": 2}',
+]
+
+
+@pytest.mark.parametrize("text", BROKEN, ids=lambda text: text[:20])
+def test_what_is_wrong_with_a_json_text_is_told_in_korean(text: str) -> None:
+    with pytest.raises(ValueError) as error:
+        strict_json.decode(text)
+    told = korean(f"is no JSON: {strict_json.reason(error.value)}")
+    assert told.startswith("JSON이 아닙니다 (") and HANGUL.search(told.removeprefix("JSON이 아닙니다")), told
 
 
 RATED = [

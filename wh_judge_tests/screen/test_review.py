@@ -10,7 +10,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from wh_judge.review.book import book_of, read_book
-from wh_judge.review.decisions import Decision, in_force
+from wh_judge.review.decisions import SUBJECTS, Decision, Draft, in_force
+from wh_judge.screen.decided import KINDS, decision
 from wh_judge.screen.review import TABS
 from wh_judge_tests.house import House
 from wh_judge_tests.screen.site import reader, seen
@@ -46,6 +47,44 @@ def test_a_name_that_no_card_has_is_shown_with_its_turns(client: TestClient) -> 
     assert "리안" in page.text and "/turn?id=T-8" in page.links("/turn")
 
 
+@pytest.mark.parametrize("tab", ["names", "forbidden", "speech"])
+def test_of_a_queue_the_first_that_waits_for_a_decision_is_open(tab: str, client: TestClient) -> None:
+    page = seen(client.get("/review", params={"tab": tab, "week": WEEK}))
+    tasks = [found for found in page.all("details") if found.get("class") == "row task"]
+    assert ["open" in found for found in tasks] == [True, *[False] * (len(tasks) - 1)][: len(tasks)]
+
+
+def test_what_was_decided_is_folded(reviewer: TestClient) -> None:
+    hits = r'<details class="row task" id="task-\d+"( open)?>\s*<summary>.*?>(T-\d+)<'
+    before = re.findall(hits, reviewer.get("/review", params={"tab": "forbidden", "week": WEEK}).text)
+    [waiting] = [turn_id for is_open, turn_id in before if is_open]
+    hit = {"kind": "hit", "turn_id": waiting, "term": "선거", "topic": "현실 정치", "choice": "harmful", "by": "가"}
+    assert reviewer.post("/review", data=hit, headers=HERE).status_code == 303
+    page = reviewer.get("/review", params={"tab": "forbidden", "week": WEEK}).text
+    assert ("", waiting) in re.findall(hits, page) and f"{len(before)}건, 결정 1건." in page
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"kind": "name", "choice": "add", "character_id": "C-1", "name": "리안"}, "카드에 없는 이름 C-1 리안: 더하기"),
+        ({"kind": "speech", "choice": "섞임", "turn_id": "T-1"}, "답장의 말투 T-1: 섞임"),
+        ({"kind": "trailing", "choice": "ignore"}, "문장 끝에 붙은 것: 지나치기"),
+        (
+            {"kind": "term", "choice": "narrow", "term": "총", "topic": "폭력", "instead": ["총을", "총이"]},
+            "사전의 말 총 폭력 → 「총을」, 「총이」: 좁히기",
+        ),
+        ({"kind": "undo", "choice": "undo", "undoes": "D-1"}, "결정 D-1 되돌리기"),
+    ],
+)
+def test_a_decision_is_told_in_korean(given: dict[str, object], told: str) -> None:
+    assert decision(Draft.model_validate(given | {"by": "가"})) == told
+
+
+def test_every_kind_of_decision_has_a_korean_name() -> None:
+    assert {*KINDS, "undo"} == set(SUBJECTS)
+
+
 def test_a_forbidden_hit_is_shown_with_its_term(client: TestClient) -> None:
     text = seen(client.get("/review", params={"tab": "forbidden", "week": WEEK})).text
     assert "선거" in text and "현실 정치" in text
@@ -70,7 +109,7 @@ def test_what_was_decided_is_not_asked_again_and_stands_at_its_turn(reviewer: Te
     decide(reviewer, choice="block")
     assert "리안" not in seen(reviewer.get("/review", params={"tab": "names", "week": WEEK})).text
     after = seen(reviewer.get("/turn", params={"id": "T-8"}))
-    assert "name block C-1 리안" in after.text and "name block" not in before.text
+    assert "카드에 없는 이름 C-1 리안: 막기" in after.text and "리안: 막기" not in before.text
 
 
 def test_a_browser_is_not_told_that_nothing_changed_after_a_decision(reviewer: TestClient) -> None:
@@ -109,6 +148,8 @@ def test_a_term_is_narrowed_on_the_page(reviewer: TestClient, house: House) -> N
         == 303
     )
     assert decided(house)[-1].instead == ("선거 얘기", "선거, 투표", " 선거")
+    listed = seen(reviewer.get("/review", params={"tab": "decisions"})).text
+    assert "→ 「선거 얘기」, 「선거, 투표」, 「 선거」: 좁히기" in listed
     assert "대신할 말만" in seen(decide(reviewer, kind="term", choice="narrow", instead=" \r\n ", **of), 400).text
 
 
@@ -141,7 +182,7 @@ def test_a_turn_is_labelled_on_its_page(reviewer: TestClient, house: House) -> N
     form = {"kind": "label", "turn_id": "T-1", "choice": "말투 어긋남", "by": "가", "tab": "turn"}
     answer = reviewer.post("/review", data=form, headers=HERE)
     assert answer.headers["location"] == "/turn?id=T-1"
-    assert "label 말투 어긋남 T-1" in seen(reviewer.get("/turn", params={"id": "T-1"})).text
+    assert "정답 T-1: 말투 어긋남" in seen(reviewer.get("/turn", params={"id": "T-1"})).text
     assert "가 1건" in seen(reviewer.get("/review", params={"tab": "decisions"})).text
 
 
@@ -160,7 +201,7 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"choice": "burn"}, "고를 수 있는 것은 add, block입니다"),
     ({"kind": "war"}, "가운데 하나여야 합니다"),
     ({"name": " "}, "비어 있습니다"),
-    ({"name": ""}, "name이(가) 없습니다"),
+    ({"name": ""}, "name이 없습니다"),
     ({"why": "가" * 3_000}, "2000자까지 쓸 수 있습니다"),
     ({"why": "x" * 1_000_000}, "2000자까지 쓸 수 있습니다"),
     ({"character_id": "C-9"}, "「C-9」 캐릭터가 없습니다"),
@@ -169,7 +210,7 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"kind": "term", "choice": "drop", "term": "과음", "topic": "음주"}, "사전에 「과음」 → 「음주」 줄이 없습니다"),
     (
         {"kind": "hit", "choice": "harmless", "turn_id": "T-1", "term": "선거", "topic": "현실 정치"},
-        "「T-1」 회차의 답장에 「선거」이(가) 없습니다",
+        "「T-1」 회차의 답장에 「선거」가 없습니다",
     ),
     ({"kind": "ending", "choice": "add", "ending": "요."}, "빈칸이나 문장 부호가 있습니다"),
     ({"kind": "ending", "choice": "add", "ending": "요,"}, "쉼표가 있습니다"),

@@ -69,7 +69,7 @@ def test_the_form_offers_every_kind_of_file(uploader: TestClient) -> None:
 def test_a_file_is_checked_at_once(uploader: TestClient) -> None:
     text = seen(uploader.get(uploaded(uploader, LOG))).text
     assert "읽은 줄3 거부된 줄2" in text
-    assert "JSON이 아닙니다" in text and "session_id이(가) 없습니다" in text
+    assert "JSON이 아닙니다" in text and "session_id가 없습니다" in text
     assert "아직 보내지 않았습니다" in text
 
 
@@ -111,7 +111,37 @@ def test_a_file_that_the_inbox_set_aside_says_why(
     assert report and report.sent_as
     (house.settings.inbox / report.sent_as).write_text("{", encoding="utf-8")
     bring_in(house)
-    assert "받지 않았습니다" in seen(uploader.get(place)).text
+    assert "받지 않았습니다. 까닭: 새 로그.jsonl:1: JSON이 아닙니다" in seen(uploader.get(place)).text
+
+
+def test_what_only_the_run_can_tell_names_the_files_as_people_do(uploader: TestClient, house: House) -> None:
+    sent(uploader)
+    again = turn("T-90", turn_at=at(1, 50), reply_text="그래.").model_dump(mode="json")
+    later = sent(uploader, lines(again), name="고친 로그.jsonl")
+    bring_in(house)
+    assert "판정할 때 알려진 것" not in seen(uploader.get(later)).text
+    text = " ".join(seen(uploader.get(place)).text for place in uploads_of(uploader))
+    assert "새 로그.jsonl:1 turn_id T-90은 고친 로그.jsonl:1의 줄로 바뀌었습니다" in text
+
+
+def uploads_of(client: TestClient) -> list[str]:
+    """The pages of all uploads."""
+    return [link["href"] for link in seen(client.get("/upload")).all("a") if link["href"].startswith("/upload/")]
+
+
+def test_characters_without_a_card_are_told_before_anything_is_sent(uploader: TestClient) -> None:
+    rows = [turn(f"T-{n}", character_id=f"C-{n}", turn_at=at(1)).model_dump(mode="json") for n in range(100, 107)]
+    place = uploaded(uploader, lines(*rows, turn("T-1", character_id="C-1", turn_at=at(1)).model_dump(mode="json")))
+    text = seen(uploader.get(place)).text
+    assert "카드가 없는 캐릭터가 7명 있습니다. C-100, C-101, C-102, C-103, C-104 외 2명." in text
+    assert "이 캐릭터들의 회차 7개는 판정하지 못하고" in text
+
+
+def test_a_log_whose_characters_have_cards_is_not_warned_of(uploader: TestClient) -> None:
+    place = uploaded(uploader, lines(turn("T-1", character_id="C-8", turn_at=at(1)).model_dump(mode="json")))
+    assert "카드가 없는 캐릭터" in seen(uploader.get(place)).text
+    uploaded(uploader, lines(card("C-8").model_dump(mode="json")), name="카드.jsonl", table="character_card")
+    assert "카드가 없는 캐릭터" not in seen(uploader.get(place)).text
 
 
 def test_the_same_file_is_recognised(uploader: TestClient) -> None:

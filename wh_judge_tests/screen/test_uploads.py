@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import pytest
 from wh_judge.errors import UserError
 from wh_judge.ingest import TableName
 from wh_judge.screen import uploads
-from wh_judge.screen.uploads import Report, can_be_sent, find, listed, receive, rejection, send
+from wh_judge.screen.uploads import Report, can_be_sent, find, listed, receive, rejection, send, without_card
 from wh_judge.settings import Settings
+from wh_judge.uploaded import LABEL_LIMIT
 from wh_judge_tests.builders import card, turn
 from wh_judge_tests.house import at
 
@@ -106,9 +108,38 @@ def test_the_same_file_many_times_at_once_is_one_upload(settings: Settings) -> N
 def test_a_name_is_never_a_path(name: str, settings: Settings, tmp_path: Path) -> None:
     report = given(settings, name=name)
     send(settings, report)
-    assert report.name == name
+    assert report.name == re.split(r"[/\\]", name)[-1]
     assert {path.split("/")[1] for path in kept(tmp_path)} == {"uploads", "inbox"}
     assert all(report.sha256 in path for path in kept(tmp_path))
+
+
+def test_a_name_without_end_is_cut(settings: Settings) -> None:
+    assert given(settings, name=f"{'가' * 5_000}.jsonl").name.endswith("가.jsonl")
+    assert len(find(settings, given(settings).sha256).name) == LABEL_LIMIT  # type: ignore[union-attr]
+
+
+CHARACTERS = lines(*(turn(f"T-{n}", character_id=f"C-{n % 3}").model_dump(mode="json") for n in range(7)))
+
+
+def test_the_characters_of_a_log_are_counted(settings: Settings) -> None:
+    assert given(settings, CHARACTERS).characters == {"C-0": 3, "C-1": 2, "C-2": 2}
+
+
+def test_characters_beyond_a_number_are_passed_over(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "CHARACTERS_KEPT", 2)
+    assert given(settings, CHARACTERS).characters == {"C-0": 3, "C-1": 2}
+
+
+def test_a_character_has_a_card_where_one_is_known_or_was_uploaded(settings: Settings) -> None:
+    report = given(settings, CHARACTERS)
+    assert without_card(settings, report, lambda ids: {"C-1"} & set(ids)) == {"C-0": 3, "C-2": 2}
+    given(settings, lines(card("C-2").model_dump(mode="json")), "카드.jsonl", "character_card")
+    assert without_card(settings, report, lambda ids: {"C-1"} & set(ids)) == {"C-0": 3}
+
+
+def test_only_a_log_lacks_cards(settings: Settings) -> None:
+    report = given(settings, lines(card("C-2").model_dump(mode="json")), "카드.jsonl", "character_card")
+    assert without_card(settings, report, lambda _: set()) == {}
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a", "a.jsonl.exe", ".jsonl.gz"])
@@ -237,10 +268,10 @@ def test_a_file_without_a_row_cannot_be_sent(settings: Settings) -> None:
 
 def test_why_the_inbox_set_a_file_aside_is_told(settings: Settings) -> None:
     report = given(settings)
-    assert rejection(settings, report) is None
+    assert rejection(settings, report) == []
     place = sent(settings, report)
     reason = settings.inbox / "rejected" / f"{place.name}.reason.txt"
     reason.parent.mkdir(parents=True)
-    reason.write_text("까닭")
+    reason.write_text("까닭\n또 하나\n")
     known = find(settings, report.sha256)
-    assert known and rejection(settings, known) == "까닭"
+    assert known and rejection(settings, known) == ["까닭", "또 하나"]

@@ -91,3 +91,27 @@ def test_figures() -> None:
 
 def test_every_group_has_a_style() -> None:
     assert tuple(words.CLASSES) == GROUPS
+
+
+@pytest.mark.parametrize(
+    ("word", "subject", "way"),
+    [
+        ("선거", "가", "로"),
+        ("하늘", "이", "로"),
+        ("백운선생", "이", "으로"),
+        ("「대마」", "가", "로"),
+        ("T-8", "이", "로"),
+        ("T-9", "가", "로"),
+        ("T-10", "이", "으로"),
+        ("session_id", "가", "로"),
+        ("turn_at", "이", "으로"),
+        ("model", "이", "로"),
+        ("name", "이", "으로"),
+        ("reply_text", "가", "로"),
+        ("URL", "이", "로"),
+        ("", "가", "로"),
+        ("♡", "가", "로"),
+    ],
+)
+def test_a_particle_follows_how_the_last_syllable_is_read(word: str, subject: str, way: str) -> None:
+    assert (words.particle(word, "이/가"), words.particle(word, "으로/로")) == (subject, way)

@@ -1,7 +1,8 @@
-"""JSONL votes read by columns: the same rows, lines and problems as line by line, and most lines by columns indeed."""
+"""Votes read by columns: the same rows, lines and problems as one by one, and most of them by columns indeed."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,9 +15,10 @@ from hypothesis import strategies as st
 
 from wh_judge import ingest
 from wh_judge.ingest import TABLES, Batch, read_file, read_table
+from wh_judge.readers import Line, Record
 from wh_judge.votes import certain
-from wh_judge.votes.certain import CertainVotes, certain_votes
-from wh_judge_tests.input_files import SOUND, write
+from wh_judge.votes.certain import CertainVotes, certain_cells, certain_votes
+from wh_judge_tests.input_files import SOUND, SUFFIXES, write
 from wh_judge_tests.strategies import PIECES
 
 TEXTS = st.lists(st.sampled_from([*PIECES, "하늘", "V-1", "V-2"]), max_size=3).map("".join)
@@ -73,37 +75,71 @@ def read(path: Path) -> Batch:
     return read_table(path, TABLES["vote"])
 
 
-def nothing(lines: Sequence[bytes]) -> CertainVotes:
+def nothing(entries: Sequence[Record | Line]) -> CertainVotes:
     """What is found where nothing is certain."""
-    found = certain_votes([b"?"] * len(lines))
-    assert not found.mask.any()
-    return found
+    return nothing_of_cells([entry.record().value for entry in entries])
+
+
+def nothing_of_cells(records: Sequence[Mapping[str, Any] | None], *options: Any) -> CertainVotes:
+    """The same, of cells."""
+    found = certain_cells(records, *options)
+    return found._replace(mask=np.zeros(len(records), dtype=bool))
 
 
 def line(**cells: Any) -> bytes:
     return json.dumps(SOUND["vote"] | cells, ensure_ascii=False).encode() + b"\n"
 
 
+def check(path: Path, at_once: int) -> None:
+    """A file gives the same by columns as one by one."""
+    with patch.object(certain, "AT_ONCE", at_once):
+        by_columns = read(path)
+    with patch.object(ingest, "certain_votes", nothing):
+        assert by_columns == read(path)
+
+
 @settings(max_examples=400, deadline=None)
-@given(contents(), st.integers(1, 4), st.integers(1, 3))
-@example(b"".join([line(vote_id="1"), line(vote_id="2", mood=1), line(vote_id="1", winner="tie")]), 9, 1)
-@example(b'{"vote_id":\n' + line() + b"{}{}\n", 9, 1)
-def test_reading_by_columns_gives_what_reading_by_lines_gives(content: bytes, lines: int, fewest: int) -> None:
-    with TemporaryDirectory() as folder, patch.object(ingest, "VOTE_LINES", lines):
+@given(contents(), st.integers(1, 9))
+@example(b"".join([line(vote_id="1"), line(vote_id="2", mood=1), line(vote_id="1", winner="tie")]), 9)
+@example(b'{"vote_id":\n' + line() + b"{}{}\n", 9)
+@example(line(vote_id="1") + line(vote_id="2", voted_at="2026-02-30T10:00:00Z"), 9)
+def test_reading_by_columns_gives_what_reading_one_by_one_gives(content: bytes, at_once: int) -> None:
+    with TemporaryDirectory() as folder:
         path = Path(folder, "x.jsonl")
         path.write_bytes(content)
-        with patch.object(certain, "FEWEST", fewest):
-            by_columns = read(path)
-        with patch.object(ingest, "certain_votes", nothing):
-            assert by_columns == read(path)
+        check(path, at_once)
 
 
-def test_of_many_sound_lines_and_a_broken_one_the_sound_are_certain() -> None:
-    lines = [line(vote_id=f"V-{number}") for number in range(1000)]
-    lines[700] = b'{"vote_id": 1}\n'
-    certainly = certain_votes(lines).mask
-    assert not certainly[700]
-    assert certainly.sum() >= len(lines) - certain.FEWEST
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.fixed_dictionaries(CELLS), min_size=1, max_size=8), st.sampled_from(SUFFIXES), st.integers(1, 9))
+def test_so_it_does_in_every_form_of_file(rows: list[dict[str, Any]], suffix: str, at_once: int) -> None:
+    with TemporaryDirectory() as folder:
+        check(write(Path(folder, f"x{suffix}"), rows), at_once)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_rows_stay_in_the_order_of_their_file(suffix: str, tmp_path: Path) -> None:
+    ids = [("\tV-" if number % 3 == 0 else "V-") + str(number) for number in range(300)]
+    path = write(tmp_path / f"v{suffix}", [SOUND["vote"] | {"vote_id": key} for key in ids])
+    if suffix == ".json":
+        path.write_text(path.read_text().replace("\n", ""))
+    assert read(path).rows["vote_id"].to_pylist() == ids
+
+
+@pytest.mark.parametrize("voted_at", [datetime.fromisoformat("2026-09-20T10:00:00+09:00"), None])
+def test_a_moment_of_parquet_is_certain(voted_at: datetime | None) -> None:
+    assert certain_cells([SOUND["vote"] | {"voted_at": voted_at}]).mask.all()
+
+
+@pytest.mark.parametrize("voted_at", [datetime(2026, 9, 20), datetime.fromisoformat("1999-09-20T10:00:00+09:00"), 5])
+def test_a_moment_that_is_none_is_in_doubt(voted_at: Any) -> None:
+    assert not certain_cells([SOUND["vote"] | {"voted_at": voted_at}]).mask.any()
+
+
+def test_of_many_sound_votes_and_broken_ones_the_sound_are_certain() -> None:
+    records: list[dict[str, Any] | None] = [SOUND["vote"] | {"vote_id": f"V-{number}"} for number in range(1000)]
+    records[700:702] = [{"vote_id": 1}, None]
+    assert np.flatnonzero(~certain_cells(records).mask).tolist() == [700, 701]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +157,9 @@ def test_of_many_sound_lines_and_a_broken_one_the_sound_are_certain() -> None:
     ],
 )
 def test_a_usual_vote_is_certain(cells: dict[str, Any]) -> None:
-    assert certain_votes([line(**cells)]).mask.all()
+    assert certain_cells([SOUND["vote"] | cells]).mask.all()
+    with patch.object(certain, "certain_cells", None):
+        assert certain_votes([Line(1, line(**cells))]).mask.all()
 
 
 def test_a_name_that_no_column_has_is_told_once(tmp_path: Path) -> None:
@@ -137,8 +175,6 @@ def test_an_empty_file_has_no_vote(tmp_path: Path) -> None:
     assert (batch.rows.num_rows, batch.lines, batch.problems) == (0, [], [])
 
 
-def test_lines_longer_than_are_looked_at_together_are_read_one_by_one(tmp_path: Path) -> None:
-    path = write(tmp_path / "v.jsonl", [SOUND["vote"] | {"vote_id": str(n)} for n in range(3)])
-    with patch.object(certain, "LONGEST", 10):
-        assert not np.any(certain_votes(path.read_bytes().splitlines()).mask)
-        assert read(path).rows.num_rows == 3
+def test_lines_longer_than_are_looked_at_together_are_read_one_by_one() -> None:
+    with patch.object(certain, "LONGEST", 10), patch.object(certain, "certain_cells", nothing_of_cells):
+        assert not certain_votes([Line(1, line())]).mask.any()

@@ -1,4 +1,4 @@
-"""LMArena's battles read many lines at once: the same votes and the same errors as line by line."""
+"""LMArena's battles read by columns: the same votes and the same errors as one by one."""
 
 import json
 from pathlib import Path
@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from wh_judge.errors import UserError
 from wh_judge.votes import certain, formats
-from wh_judge.votes.certain import certain_votes
 from wh_judge.votes.formats import read_votes
-from wh_judge.votes.lmarena import read_lines
 from wh_judge.votes.rows import Vote, votes_from
-from wh_judge_tests.votes.test_certain import CELLS, LINES, ODD, TEXTS, nothing
+from wh_judge_tests.input_files import SUFFIXES, write
+from wh_judge_tests.votes.test_certain import CELLS, LINES, ODD, TEXTS
+from wh_judge_tests.votes.test_certain import nothing_of_cells as nothing
 
 OTHERS: dict[str, st.SearchStrategy[Any]] = {
     "id": st.integers(0, 99).map(str) | st.integers(0, 9),
@@ -61,33 +61,37 @@ def line(**cells: Any) -> bytes:
 
 
 @settings(max_examples=400, deadline=None)
-@given(contents(), st.integers(1, 4), st.integers(1, 3))
-@example(line() + line(winner="?") + line(), 9, 1)
-@example(line(case_id=None, question_id="q") + line(question_id="q"), 9, 1)
-@example(line(id="1") + line(id="1"), 9, 1)
-@example(line(source=None) + line(), 9, 1)
-@example(line(id="1").replace(b'"id"', b'"vote\\u005fid": null, "id"'), 9, 1)
-@example(line(winner="tie (bothbad)") + line(winner="both_bad"), 9, 1)
-def test_many_lines_at_once_give_what_each_by_itself_gives(content: bytes, lines: int, fewest: int) -> None:
-    with TemporaryDirectory() as folder, patch.object(formats, "VOTE_LINES", lines):
+@given(contents(), st.integers(1, 9))
+@example(line() + line(winner="?") + line(), 9)
+@example(line(case_id=None, question_id="q") + line(question_id="q"), 9)
+@example(line(id="1") + line(id="1") + line(winner="?"), 9)
+@example(line(source=None) + line(), 9)
+@example(line(id="1").replace(b'"id"', b'"vote\\u005fid": null, "id"'), 9)
+@example(line(id=False) + line(winner="tie (bothbad)") + line(winner="both_bad"), 9)
+def test_by_columns_gives_what_one_by_one_gives(content: bytes, at_once: int) -> None:
+    with TemporaryDirectory() as folder:
         path = Path(folder, "x.jsonl")
         path.write_bytes(content)
-        with patch.object(certain, "FEWEST", fewest):
-            at_once = read(path)
-        with patch.object(formats, "certain_votes", lambda lines, *_: nothing(lines)):
-            assert at_once == read(path)
+        with patch.object(certain, "AT_ONCE", at_once):
+            by_columns = read(path)
+        with patch.object(formats, "certain_cells", nothing):
+            assert by_columns == read(path)
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [
-        {},
-        {"question_id": "q", "judge": "j", "id": "1", "tstamp": 1682351591.1322, "turn": 1, "anony": True},
-        {"conversation_a": [{"role": "user", "content": "안녕"}], "cost": 0.5},
-        {"case_id": "q", "annotator": None, "vote_id": "1", "source": "s", "tstamp": None},
-        {"judge": "가" * 10_000},
-    ],
-)
-def test_a_usual_battle_is_certain(cells: dict[str, Any]) -> None:
-    found = certain_votes([line(**cells)], lambda lines: read_lines(lines, "s"), frozenset(["vote_id"]))
-    assert found.mask.all()
+BATTLES: list[dict[str, Any]] = [
+    {"question_id": f"q{n}", "model_a": "a", "model_b": "b", "winner": "tie", "tstamp": 1682351591.5 + n}
+    for n in range(3)
+]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_battles_are_the_same_votes_in_every_flat_form(suffix: str, tmp_path: Path) -> None:
+    found = read(write(tmp_path / f"battles{suffix}", BATTLES))
+    assert found == read(write(tmp_path / "battles.jsonl", BATTLES))
+    assert [vote.voted_at and vote.voted_at.timestamp() for vote in found] == [row["tstamp"] for row in BATTLES]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("tstamp", ["soon", 1e20, "nan"])
+def test_a_time_that_is_none_is_an_error_that_names_the_line(tstamp: Any, tmp_path: Path) -> None:
+    found = read(write(tmp_path / "battles.csv", [*BATTLES, BATTLES[0] | {"tstamp": tstamp}]))
+    assert isinstance(found, str) and "battles.csv:5: tstamp is no time in seconds since 1970" in found

@@ -53,6 +53,10 @@ if (keys && (rows().length)) {
   });
 }
 
+// The page that one is on is in sight in a menu that slides.
+const here = document.querySelector(".menu [aria-current]");
+if (here) here.parentElement.scrollLeft = here.offsetLeft - (here.parentElement.clientWidth - here.clientWidth) / 2;
+
 // What is not asked for does not stand in the address.
 for (const form of document.querySelectorAll("form.filters, form.find")) {
   form.addEventListener("formdata", (event) => {
@@ -63,7 +67,7 @@ for (const form of document.querySelectorAll("form.filters, form.find")) {
 // The row that was opened last is in the address, so that a link shows what its sender saw.
 document.addEventListener("toggle", (event) => {
   const row = event.target;
-  if (!row.matches?.("details.row")) return;
+  if (!row.matches?.("details.row[data-turn]")) return;
   const address = new URL(location.href);
   if (row.open) address.searchParams.set("open", row.dataset.turn);
   else if (address.searchParams.get("open") === row.dataset.turn) address.searchParams.delete("open");
