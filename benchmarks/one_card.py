@@ -21,8 +21,9 @@ from wh_judge.day import judge_day
 from wh_judge.ingest import TABLES
 from wh_judge.settings import Settings, load_settings
 from wh_judge.store import open_warehouse
-from wh_judge.store.inputs import ingest_log, replace_table
+from wh_judge.store.log_files import ingest_log
 from wh_judge.store.stale import find_stale
+from wh_judge.store.tables import replace_table
 
 CHARACTERS = 5_000
 WORDS = [

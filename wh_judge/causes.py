@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from wh_judge.edits import Difference, Edit, InputName, Inputs, cell_edits, input_edits
+from wh_judge.cell_edits import cell_edits
+from wh_judge.edits import Difference, Edit, InputName, Inputs, input_edits
 from wh_judge.model import Verdict
 from wh_judge.rules import Case, Lexicon, RuleSettings, judge_turn
 

@@ -60,10 +60,21 @@ def rejects_of(problems: Sequence[Problem], unjudged: Iterable[pa.Table]) -> Ite
 
 
 def need_rows(path: Path | str, rows: int, problems: Sequence[object]) -> None:
-    """Raise a UserError where an input holds nothing that could be read; it names the first problem."""
+    """Raise a UserError where an input holds nothing that could be read; it names the first row that was rejected, or
+    else the first problem."""
     if not rows:
-        first = f" ({problems[0]})" if problems else ""
-        raise UserError(f"{path}: holds no row that can be read{first}")
+        first = next((problem for problem in problems if not _is_noted(problem)), problems[0] if problems else None)
+        raise UserError(f"{path}: holds no row that can be read{f' ({first})' if first else ''}")
+
+
+def need_no_worse(path: Path | str, rows: int, problems: Sequence[Problem]) -> None:
+    """As `need_rows`, for a table that may be empty: where it has rows, one of them must be readable."""
+    if not all(map(_is_noted, problems)):
+        need_rows(path, rows, problems)
+
+
+def _is_noted(problem: object) -> bool:
+    return isinstance(problem, Problem) and problem.severity == "noted"
 
 
 _VERDICT_COLUMNS = Columns(

@@ -12,7 +12,7 @@ from rich.table import Table
 from wh_judge.model import VERDICTS
 from wh_judge.settings import Settings
 from wh_judge.store.evaluations import VALIDATION_SUMS, read
-from wh_judge.store.inputs import read_problems
+from wh_judge.store.problems import read_problems
 from wh_judge.text import printable
 from wh_judge.uploaded import with_labels
 from wh_judge.validations import VALIDATIONS, ValidationResult

@@ -13,8 +13,8 @@ from wh_judge.ingest import KST, TABLES, input_path
 from wh_judge.instance import STARTED_HERE, open_instance
 from wh_judge.resources import Warehouse
 from wh_judge.settings import Settings
-from wh_judge.store import open_warehouse
-from wh_judge.store.days import judged_versions
+from wh_judge.store import open_warehouse, read_warehouse
+from wh_judge.store.days import JUDGED, judged_versions
 from wh_judge.store.inputs import bring_in
 from wh_judge.store.log import log_days
 from wh_judge.store.probes import probes_known
@@ -36,6 +36,8 @@ class RunResult:
     """Dagster runs that were launched, by id."""
     days: list[dt.date] = field(default_factory=list)
     """Days that were judged."""
+    turns: int = 0
+    """Turns that were judged on these days."""
     failed: dict[str, str] = field(default_factory=dict)
     """What failed, and why, by day or job."""
     outside: list[dt.date] = field(default_factory=list)
@@ -104,21 +106,27 @@ def run_drafts(settings: Settings, first: dt.date, last: dt.date, progress: Prog
     """Materialise the drafts of every judged day from `first` to `last`, then the evaluations, for their snapshot.
 
     Raises:
-        UserError: the setting drafts names no verdict.
+        UserError: the setting drafts names no verdict, no usable endpoint is named, or no day of these was judged.
     """
+    from wh_judge.drafts.day import endpoint_of
+
     if not settings.drafts:
         raise UserError('drafts: names no verdict; set drafts = ["말투 어긋남"] or others in [tool.wh_judge]')
+    endpoint_of(settings)
     result = RunResult()
     with open_instance(settings) as instance:
-        with open_warehouse(settings.warehouse) as connection:
-            days = [day for day in judged_versions(connection) if first <= day <= last]
+        with read_warehouse(settings.warehouse) as connection:
+            judged = list(judged_versions(connection))
+        days = [day for day in judged if first <= day <= last]
+        if not days:
+            known = f"judged are {min(judged)} to {max(judged)}" if judged else "no day is"
+            raise UserError(f"FROM {first} TO {last}: none of these days was judged; {known}; do wh-judge run first")
         for done, day in enumerate(days):
             progress(str(day), done, len(days))
             if _execute(result, instance, settings, "write_drafts", str(day), partition_key=str(day)):
                 result.days.append(day)
-        if days:
-            progress("evaluations", len(days), len(days))
-            _execute(result, instance, settings, "evaluations", "evaluations")
+        progress("evaluations", len(days), len(days))
+        _execute(result, instance, settings, "evaluations", "evaluations")
     return result
 
 
@@ -150,8 +158,9 @@ def _judge(
     days = [day for day in days if day not in result.outside]
     for done, day in enumerate(days):
         progress(str(day), done, len(days))
-        if _execute(result, instance, settings, "day", str(day), partition_key=str(day)):
+        if outcome := _execute(result, instance, settings, "day", str(day), partition_key=str(day)):
             result.days.append(day)
+            result.turns += _turns_judged(outcome)
     if days:
         progress("days judged", len(days), len(days))
 
@@ -163,7 +172,8 @@ def _execute(
     job: str,
     name: str,
     partition_key: str | None = None,
-) -> bool:
+) -> dg.ExecuteInProcessResult | None:
+    """Run a job; None where it failed."""
     outcome = (
         _definitions(settings)
         .resolve_job_def(job)
@@ -181,7 +191,13 @@ def _execute(
         raise KeyboardInterrupt
     if not outcome.success:
         result.failed[name] = _reason(outcome)
-    return outcome.success
+        return None
+    return outcome
+
+
+def _turns_judged(outcome: dg.ExecuteInProcessResult) -> int:
+    told = (event.materialization.metadata.get(JUDGED) for event in outcome.get_asset_materialization_events())
+    return sum(int(str(value.value)) for value in told if value is not None)
 
 
 @cache

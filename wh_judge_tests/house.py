@@ -21,9 +21,10 @@ from wh_judge.model import VERDICT_SCHEMA, CharacterCard, ChatTurn
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse
 from wh_judge.store.days import DayResult
-from wh_judge.store.inputs import bring_in, replace_table
+from wh_judge.store.inputs import bring_in
 from wh_judge.store.schema import PUBLISHED
 from wh_judge.store.stale import find_stale
+from wh_judge.store.tables import replace_table
 from wh_judge_tests.builders import card, turn
 
 Line = ChatTurn | dict[str, Any] | str

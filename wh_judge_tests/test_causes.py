@@ -10,7 +10,8 @@ from hypothesis import assume, given, settings
 
 from wh_judge import causes
 from wh_judge.causes import MOST_CELLS, Cause, explain, judge_inputs
-from wh_judge.edits import Difference, Edit, Inputs, cell_edits, input_edits
+from wh_judge.cell_edits import cell_edits
+from wh_judge.edits import Difference, Edit, Inputs, input_edits
 from wh_judge.model import CharacterCard, ChatTurn, LexiconTerm
 from wh_judge.rules import Lexicon
 from wh_judge.rules.rule import DEFAULT_ENDINGS, Mention

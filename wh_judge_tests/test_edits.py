@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wh_judge.causes import judge_inputs
-from wh_judge.edits import MOST_ELEMENTS, Difference, Inputs, cell_edits, input_edits
+from wh_judge.cell_edits import cell_edits
+from wh_judge.edits import Difference, Inputs, input_edits
+from wh_judge.list_edits import MOST_ELEMENTS
 from wh_judge.model import CharacterCard, ChatTurn, LexiconTerm
 from wh_judge.rules import Lexicon
 from wh_judge.rules.rule import Mention

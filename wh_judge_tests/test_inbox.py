@@ -13,7 +13,8 @@ import pytest
 from wh_judge.errors import UserError
 from wh_judge.inbox import QUIET_SECONDS, ready_files
 from wh_judge.ingest import Batch, read_file
-from wh_judge.store.inputs import bring_in, read_problems
+from wh_judge.store.inputs import bring_in
+from wh_judge.store.problems import read_problems
 from wh_judge_tests.builders import turn
 from wh_judge_tests.house import House, Line, at, rows, settle
 
@@ -265,7 +266,7 @@ def test_a_file_is_judged_by_what_was_read_of_it(house: House, monkeypatch: pyte
         if file == path:
             file.write_text("")
 
-    monkeypatch.setattr("wh_judge.store.inputs.read_file", read_and_cut)
+    monkeypatch.setattr("wh_judge.store.log_files.read_file", read_and_cut)
     with house.warehouse() as connection:
         bring_in(connection, house.settings)
         assert rows(connection, "SELECT file FROM chat_turn WHERE turn_id = 'T-90'") == [("inbox/new.jsonl",)]

@@ -10,7 +10,8 @@ import pytest
 
 from wh_judge.inbox import later_files, ready_files
 from wh_judge.ingest import TABLES
-from wh_judge.store.inputs import is_known, read_problems, replace_table
+from wh_judge.store.problems import read_problems
+from wh_judge.store.tables import is_known, replace_table
 from wh_judge_tests.builders import card
 from wh_judge_tests.house import House, rows, settle
 

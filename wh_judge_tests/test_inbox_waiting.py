@@ -14,7 +14,8 @@ from wh_judge.errors import UserError
 from wh_judge.inbox import REJECT_SECONDS, later_files, overdue_files, ready_files, see
 from wh_judge.ingest import TABLES
 from wh_judge.rejected import reason_of, reject
-from wh_judge.store.inputs import bring_in, read_problems
+from wh_judge.store.inputs import bring_in
+from wh_judge.store.problems import read_problems
 from wh_judge_tests.builders import turn
 from wh_judge_tests.house import House, at, rows, settle
 

@@ -174,6 +174,13 @@ def test_the_first_run_does_everything(story: Story) -> None:
     assert (step.stale, step.reported) == ([], True)
 
 
+@pytest.mark.parametrize(
+    ("name", "turns"), [("first", 16), ("again", 0), ("a file corrected", 1), ("a card changed", 2)]
+)
+def test_the_turns_that_were_judged_are_counted(story: Story, name: str, turns: int) -> None:
+    assert story.steps[name].result.turns == turns
+
+
 def test_progress_is_told_by_day(story: Story) -> None:
     assert story.steps["first"].told == [
         ("cards and lexicon", 0, 0),

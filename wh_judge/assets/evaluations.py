@@ -15,7 +15,7 @@ from wh_judge.ingest import TABLES, input_path
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.store import evaluations
 from wh_judge.store.decisions import decisions_of, keep_decisions
-from wh_judge.store.inputs import replace_table
+from wh_judge.store.tables import replace_table
 
 GROUP = "evaluation"
 

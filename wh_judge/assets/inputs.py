@@ -12,8 +12,8 @@ from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, SCHEMA_VERSION, Characte
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.store import log
 from wh_judge.store.decisions import decisions_of
-from wh_judge.store.inputs import replace_table
 from wh_judge.store.stale import refresh_stale
+from wh_judge.store.tables import replace_table
 from wh_judge.store.versions import table_version
 
 Events = Iterator[dg.AssetCheckResult | dg.MaterializeResult[None]]

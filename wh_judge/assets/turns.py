@@ -13,7 +13,8 @@ from wh_judge.model import SCHEMA_VERSION, TURN_SCHEMA, ChatTurn
 from wh_judge.partitions import DAYS
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.store import log
-from wh_judge.store.inputs import bring_in, read_problems
+from wh_judge.store.inputs import bring_in
+from wh_judge.store.problems import read_problems
 from wh_judge.store.stale import refresh_stale
 
 COLUMNS = column_metadata(TURN_SCHEMA, ChatTurn)

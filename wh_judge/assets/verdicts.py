@@ -143,7 +143,7 @@ def verdicts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
     yield dg.MaterializeResult(
         asset_key="verdicts",
         data_version=dg.DataVersion(result.version),
-        metadata=_metadata(facts) | {"written": result.written} | changed,
+        metadata=_metadata(facts) | {days.JUDGED: result.judged, "written": result.written} | changed,
         # Told with the materialisation: Dagster takes a result from before it to be about the one before.
         check_results=checks,
     )

@@ -9,6 +9,7 @@ import click
 from wh_judge.cli.progress import bar
 from wh_judge.cli.wait import wait
 from wh_judge.settings import load_settings
+from wh_judge.text import one_line
 
 _DAY = click.DateTime(["%Y-%m-%d"])
 
@@ -44,7 +45,10 @@ def command(first: dt.datetime, last: dt.datetime, inputs: str | None, data: str
     else:
         for row in counts:
             why = f"  {row['reason']}" if row["reason"] else ""
-            click.echo(f"{row['model']}  {row['outcome']}{why}  {row['drafts']}")
+            such_as = f"  such as {row['turn_id']}: {row['found']}" if row["reason"] else ""
+            click.echo(one_line(f"{row['model']}  {row['outcome']}{why}  {row['drafts']}{such_as}"))
+        if not counts and not result.failed:
+            click.echo(f"no verdict of these days is one of {', '.join(settings.drafts)}", err=True)
     for name, reason in result.failed.items():
         click.echo(f"wh-judge: {name} failed: {reason}", err=True)
     sys.exit(int(bool(result.failed) or any(row["outcome"] != "kept" for row in counts)))

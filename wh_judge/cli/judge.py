@@ -143,7 +143,7 @@ def _on_spark(settings: Settings, given: _Given, fail_on: tuple[str, ...]) -> in
 
 def _read_inputs(given: _Given) -> "tuple[pa.Table, pa.Table, list[Problem]]":
     """The cards, the lexicon, and what is wrong in their files."""
-    from wh_judge.files import need_rows
+    from wh_judge.files import need_no_worse, need_rows
     from wh_judge.ingest import TABLES, read_table
 
     cards, lexicon = (
@@ -151,6 +151,7 @@ def _read_inputs(given: _Given) -> "tuple[pa.Table, pa.Table, list[Problem]]":
         read_table(given.lexicon, TABLES["topic_lexicon"]),
     )
     need_rows(given.cards, cards.rows.num_rows, cards.problems)
+    need_no_worse(given.lexicon, lexicon.rows.num_rows, lexicon.problems)
     return cards.rows, lexicon.rows, [*cards.problems, *lexicon.problems]
 
 

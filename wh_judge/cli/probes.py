@@ -186,12 +186,13 @@ def _print_results(measured: "ProbeResults", console: Console) -> None:
 
 
 def _tables(cards: Path, lexicon: Path) -> "tuple[list[CharacterCard], list[LexiconTerm]]":
-    from wh_judge.files import need_rows
+    from wh_judge.files import need_no_worse, need_rows
     from wh_judge.ingest import TABLES, read_table
     from wh_judge.model import cards_from, lexicon_from
 
     card_rows, lexicon_rows = read_table(cards, TABLES["character_card"]), read_table(lexicon, TABLES["topic_lexicon"])
     need_rows(cards, card_rows.rows.num_rows, card_rows.problems)
+    need_no_worse(lexicon, lexicon_rows.rows.num_rows, lexicon_rows.problems)
     for problem in [*card_rows.problems, *lexicon_rows.problems]:
         click.echo(f"{problem.severity}: {problem}", err=True)
     return cards_from(card_rows.rows), lexicon_from(lexicon_rows.rows)

@@ -39,11 +39,11 @@ def command(first: str | None, second: str | None, data: str | None, as_json: bo
     models = sorted(set(scores["model_id"].to_pylist()))
     if not models:
         raise UserError("no turn has a verdict yet; run wh-judge run first")
-    if first is not None and second is None:
-        raise UserError(f"{first}: name a second model to compare it with; there are {', '.join(models)}")
     for name in filter(None, (first, second)):
         if name not in models:
             raise UserError(f"{name}: no turn of this model has a verdict; there are {', '.join(models)}")
+    if first is not None and second is None:
+        raise UserError(f"{first}: name a second model to compare it with; there are {', '.join(models)}")
     console = Console(emoji=False, highlight=False)
     if first is not None and second is not None:
         difference = measure_difference(scores, first, second)

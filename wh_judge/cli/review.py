@@ -18,6 +18,11 @@ _BY = click.option("--by", required=True, help="Who decided.")
 _WHY = click.option("--why", help="Why.")
 KINDS = ["name", "hit", "term", "speech", "ending", "trailing", "label"]
 NEXT = "wh-judge run judges again what it touches"
+_NOTHING = {
+    "forbidden": "no turn of this week is judged 금지 소재 접촉",
+    "names": "no off-canon name up to the end of this week is left to decide on",
+    "speech": "no reply of this week mixes speech levels",
+}
 
 
 @click.group(name="review")
@@ -50,16 +55,18 @@ def queue(name: str, week: str | None, only_open: bool, out: Path | None, data: 
     Example:
       wh-judge review queue forbidden --week 2026-W36 --out tasks.csv
     """
+    from wh_judge.report import counted
     from wh_judge.review.exchange import rows_of, write_tasks
     from wh_judge.review.queues import draw, newest_week, open_tasks
 
     settings = load_settings(data=data)
-    with reading(settings) as (connection, decided):
-        tasks = draw(connection, name, week or newest_week(connection), settings.rules, decided)  # type: ignore[arg-type]
-    tasks = open_tasks(tasks) if only_open else tasks
+    with reading(settings) as (snapshot, decided):
+        week = week or newest_week(snapshot)
+        drawn = draw(snapshot, name, week, settings.rules, decided)  # type: ignore[arg-type]
+    tasks = open_tasks(drawn) if only_open else drawn
     if out is not None:
         write_tasks(tasks, out)
-        click.echo(f"{len(tasks)} tasks in {out}", err=True)
+        click.echo(f"{week}: {counted(len(tasks), 'task')} in {out}", err=True)
     if as_json:
         click.echo(json.dumps(rows_of(tasks), ensure_ascii=False, indent=2))
     elif out is None:
@@ -69,7 +76,11 @@ def queue(name: str, week: str | None, only_open: bool, out: Path | None, data: 
 
         if tasks:
             Console(emoji=False, highlight=False).print(task_table(tasks))
-        click.echo(f"{len(tasks)} tasks; --out writes them to a file to decide in", err=True)
+            click.echo(f"{counted(len(tasks), 'task')}; --out writes them to a file to decide in", err=True)
+        elif drawn:
+            click.echo(f"{week}: somebody has decided on each of the {len(drawn)}", err=True)
+        else:
+            click.echo(f"{week}: {_NOTHING[name]}", err=True)
 
 
 @command.command(name="take")
@@ -85,7 +96,11 @@ def take(file: Path, by: str | None, data: str | None) -> None:
     """
     from wh_judge.review.intake import read_drafts
 
-    _write(load_settings(data=data), read_drafts(file, by))
+    drafts = read_drafts(file, by)
+    if not drafts:
+        click.echo(f"{file}: holds no decision: nobody made a choice in it", err=True)
+        return
+    _write(load_settings(data=data), drafts)
 
 
 @command.command(name="decide")
@@ -155,7 +170,8 @@ def _write(settings: Settings, given: "Sequence[Given]") -> None:
     for row in written:
         click.echo(one_line(f"{row.decision_id}  {shown(row)}"))
     known = len(given) - len(written)
-    click.echo(f"{len(written)} written down{f', {known} known already' if known else ''}; {NEXT}", err=True)
+    more = (f", {known} known already" if known else "") + (f"; {NEXT}" if written else "")
+    click.echo(f"{len(written)} written down{more}", err=True)
 
 
 for _list in LISTS:

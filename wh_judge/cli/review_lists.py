@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -22,8 +22,16 @@ if TYPE_CHECKING:
 DATA = click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
-Found = tuple[object, Iterable[str]]
-"""What a list holds: as JSON, and as lines, of which each is made fit for a terminal."""
+
+class Found(NamedTuple):
+    """What a list holds."""
+
+    document: object
+    """As JSON."""
+    lines: Iterable[str]
+    """For people; each is made fit for a terminal."""
+    nothing: str
+    """What is said where there is no line."""
 
 
 def _listing(find: Callable[..., Found]) -> click.Command:
@@ -34,24 +42,37 @@ def _listing(find: Callable[..., Found]) -> click.Command:
     @JSON
     @wraps(find)
     def show(data: str | None, as_json: bool, **more: Any) -> None:
-        document, lines = find(load_settings(data=data), **more)
+        found = find(load_settings(data=data), **more)
         if as_json:
-            click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+            click.echo(json.dumps(found.document, ensure_ascii=False, indent=2))
             return
+        lines = list(found.lines)
         for line in lines:
             click.echo(one_line(line))
+        if not lines:
+            click.echo(found.nothing, err=True)
 
     return show
 
 
 @contextmanager
 def reading(settings: Settings) -> "Iterator[tuple[duckdb.DuckDBPyConnection, list[Decision]]]":
-    """The warehouse, and what was decided."""
-    from wh_judge.store import read_warehouse
-    from wh_judge.store.decisions import decisions_of
+    """What is published, as the screen shows it and decisions are checked against it, and what was decided.
 
-    with read_warehouse(settings.warehouse) as connection:
-        yield connection, decisions_of(settings)
+    Raises:
+        UserError: nothing is published.
+    """
+    from wh_judge.errors import UserError
+    from wh_judge.store.decisions import decisions_of
+    from wh_judge.store.snapshot import CURRENT, open_published
+
+    with open_published(settings.published) as snapshot:
+        if snapshot is None:
+            raise UserError(
+                f"{settings.published / CURRENT}: is not there; name the folder of the warehouse with --data, or do"
+                " wh-judge run first"
+            )
+        yield snapshot, decisions_of(settings)
 
 
 @_listing
@@ -69,11 +90,15 @@ def decisions(settings: Settings) -> Found:
 
     rows = decisions_of(settings)
     counting = {row.decision_id for row in in_force(rows)}
-    return [line(row) | {"in_force": row.decision_id in counting} for row in rows], (
-        f"{row.decision_id}  {row.at.astimezone(KST):%Y-%m-%d %H:%M%z}  {shown(row)}  by {row.by}"
-        + (f": {row.why}" if row.why else "")
-        + ("" if row.decision_id in counting or row.kind == "undo" else "  (does not count any more)")
-        for row in rows
+    return Found(
+        [line(row) | {"in_force": row.decision_id in counting} for row in rows],
+        (
+            f"{row.decision_id}  {row.at.astimezone(KST):%Y-%m-%d %H:%M%z}  {shown(row)}  by {row.by}"
+            + (f": {row.why}" if row.why else "")
+            + ("" if row.decision_id in counting or row.kind == "undo" else "  (does not count any more)")
+            for row in rows
+        ),
+        "nobody has decided anything yet; wh-judge review queue shows what there is to decide on",
     )
 
 
@@ -85,14 +110,19 @@ def terms(settings: Settings) -> Found:
     Example:
       wh-judge review terms
     """
+    from wh_judge.report import counted
     from wh_judge.review.terms import term_precision
 
     with reading(settings) as (connection, decided):
         rows = term_precision(connection, decided)
-    return [row._asdict() for row in rows], (
-        f"{row.precision:.0%} of {row.harmful + row.harmless}  {row.term} -> {row.topic}  {row.hits} turns"
-        f"  {row.proposal}" + (f"  ({' / '.join(row.around)})" if row.around else "")
-        for row in rows
+    return Found(
+        [row._asdict() for row in rows],
+        (
+            f"{row.precision:.0%} of {row.harmful + row.harmless}  {row.term} -> {row.topic}"
+            f"  {counted(row.hits, 'turn')}  {row.proposal}" + (f"  ({' / '.join(row.around)})" if row.around else "")
+            for row in rows
+        ),
+        "nobody has said yet of a hit whether it is harmful; wh-judge review queue forbidden shows 20 of a week",
     )
 
 
@@ -108,14 +138,20 @@ def endings(settings: Settings) -> Found:
 
     with reading(settings) as (connection, decided):
         rows = propose(connection, settings.rules, decided)
-    return [row.document() for row in rows], (line for row in rows for line in _proposal(row))
+    return Found(
+        [row.document() for row in rows],
+        (line for row in rows for line in _proposal(row)),
+        "no ending to propose: none but those that were rejected would free more turns of 말투 어긋남 than it holds up",
+    )
 
 
 def _proposal(row: "Proposal") -> Iterator[str]:
+    from wh_judge.report import counted
+
     agreed = f"labels {row.agreed_before} -> {row.agreed_after} of {row.labels}"
     yield f"{row.ending or 'ignore_trailing'}  mends {row.mended}, breaks {row.broken}, {agreed}"
     for change in row.changes:
-        yield f"  {change.before} -> {change.after}  {change.turns} turns"
+        yield f"  {change.before} -> {change.after}  {counted(change.turns, 'turn')}"
         for turn_id, reply in change.examples:
             yield f"    {turn_id}  {reply}"
 
@@ -130,10 +166,11 @@ def labels(settings: Settings, out: Path | None) -> Found:
       wh-judge review labels --out gold.csv
     """
     from wh_judge.outputs import write_documents
+    from wh_judge.report import counted
     from wh_judge.review.effects import all_labels, labels_with
     from wh_judge.review.labels import by_labeller, pair_agreements
     from wh_judge.store.decisions import decisions_of
-    from wh_judge.store.inputs import labels_of_files
+    from wh_judge.store.tables import labels_of_files
 
     gold, decided = labels_of_files(settings), decisions_of(settings)
     given = all_labels(gold, decided)
@@ -145,13 +182,16 @@ def labels(settings: Settings, out: Path | None) -> Found:
         "labellers": counts,
         "pairs": [pair._asdict() for pair in pairs],
     }
-    of_people = (f"{name}  {count} labels" for name, count in counts.items())
-    return document, (*of_people, *(line for pair in pairs for line in _agreement(pair)))
+    of_people = (f"{name}  {counted(count, 'label')}" for name, count in counts.items())
+    lines = (*of_people, *(line for pair in pairs for line in _agreement(pair)))
+    return Found(document, lines, "no turn has a label yet; wh-judge review decide label VERDICT --turn T gives one")
 
 
 def _agreement(pair: "PairAgreement") -> Iterator[str]:
+    from wh_judge.report import counted
+
     kappa = "not defined" if pair.kappa is None else f"{pair.kappa:.3f}"
-    yield f"{pair.one} and {pair.other}: {pair.agreed} of {pair.turns} turns, kappa {kappa}"
+    yield f"{pair.one} and {pair.other}: {pair.agreed} of {counted(pair.turns, 'turn')}, kappa {kappa}"
     for turn_id, one, other in pair.differing:
         yield f"  {turn_id}  {one} / {other}"
 

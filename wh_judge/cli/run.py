@@ -47,6 +47,7 @@ def show(settings: Settings, result: "RunResult", as_json: bool) -> int:  # type
         "dagster_runs": len(result.runs),
         "changed": changed,
         "days_judged": [str(day) for day in result.days],
+        "turns_judged": result.turns,
         "failed": result.failed,
         "days_without_partition": [str(day) for day in result.outside],
     }
@@ -54,7 +55,8 @@ def show(settings: Settings, result: "RunResult", as_json: bool) -> int:  # type
         click.echo(json.dumps(summary, ensure_ascii=False, indent=2))
     else:
         print_summary(summary, settings, Console(emoji=False, highlight=False))
-        judged = f"{counted(len(result.days), 'day')} judged in {counted(len(result.runs), 'run')}"
+        judged = f"{counted(result.turns, 'turn')} of {counted(len(result.days), 'day')} judged"
+        judged += f" in {counted(len(result.runs), 'run')}"
         done = judged if result.runs else "nothing to do: all is fresh"
         if changed["turns"]:
             verdicts = f"{counted(changed['verdicts'], 'verdict')} changed"

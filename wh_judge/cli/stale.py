@@ -8,6 +8,9 @@ import click
 from wh_judge.settings import load_settings
 from wh_judge.text import one_line
 
+_JUDGES = frozenset({"chat_turn", "character_card", "topic_lexicon"})
+"""Inputs by which days are judged."""
+
 
 @click.command(name="stale")
 @click.option("--inputs", type=click.Path(), help="Folder of cards, lexicon, turns and gold [WH_JUDGE_INPUTS].")
@@ -16,8 +19,8 @@ from wh_judge.text import one_line
 def command(inputs: str | None, data: str | None, as_json: bool) -> None:
     """List the days that no longer follow from their inputs, and because of what.
 
-    What stands in the warehouse is compared; inputs that changed since they were read, log files and files in the
-    inbox too, are named, not read.
+    What stands in the warehouse is compared; inputs that changed since they were read, by files, files in the inbox
+    or decisions, are named, not read. Which days those touch is known once wh-judge run has read them.
 
     \b
     Example:
@@ -39,7 +42,16 @@ def command(inputs: str | None, data: str | None, as_json: bool) -> None:
             failed = "  (a validation failed on just these inputs)" if entry.failed else ""
             click.echo(f"{entry.day}  {'; '.join(entry.causes)}{failed}")
         for name in unread:
-            click.echo(f"{one_line(name)} is new or changed since it was read; wh-judge run reads it", err=True)
+            click.echo(f"{one_line(name)} is new or changed since it was read; {_next(name)}", err=True)
         if not stale and not unread:
             click.echo("nothing is stale", err=True)
     sys.exit(int(bool(stale or unread)))
+
+
+def _next(name: str) -> str:
+    """What reads an input, and what is known before of the days that it touches."""
+    from wh_judge.ingest import TABLES
+
+    if name in {table.place for table in TABLES.values() if table.name not in _JUDGES}:
+        return "wh-judge run reads it; no day is judged by it"
+    return "wh-judge run reads it, and only then it is known which days it touches"

@@ -9,6 +9,8 @@ from typing import Any
 import click
 from rich.console import Console
 
+from wh_judge.errors import UserError
+from wh_judge.report import counted
 from wh_judge.settings import load_settings
 
 _FILE = click.Path(exists=True, path_type=Path)
@@ -33,7 +35,7 @@ def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_drafts: 
       wh-judge validate --verdicts verdicts.jsonl --turns turns/ --cards cards.json --lexicon lexicon.csv
       wh-judge validate --drafts --verdicts models/ --turns turns/ --cards cards.json --lexicon lexicon.csv
     """
-    from wh_judge.files import need_rows, read_claims, read_log_table
+    from wh_judge.files import need_no_worse, need_rows, read_claims, read_log_table
     from wh_judge.ingest import TABLES, read_table
     from wh_judge.model import cards_from, lexicon_from, turns_from
     from wh_judge.validations import Log, validate
@@ -46,8 +48,10 @@ def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_drafts: 
         {"file": file, "line": record.line, "reason": record.reason} for file, record in records if record.value is None
     ]
     need_rows(verdicts, len(claims), [_line(row) for row in unread])
+    _need_column(verdicts, claims, "turn_id" if as_drafts else "verdict")
     need_rows(turns, log_rows.rows.num_rows, log_rows.problems)
     need_rows(cards, card_rows.rows.num_rows, card_rows.problems)
+    need_no_worse(lexicon, lexicon_rows.rows.num_rows, lexicon_rows.problems)
     log = Log.of(
         turns_from(log_rows.rows), cards_from(card_rows.rows), lexicon_from(lexicon_rows.rows), load_settings().rules
     )
@@ -71,6 +75,15 @@ def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_drafts: 
         click.echo(f"unread: {_line(row)}", err=True)
     _tell(problems)
     sys.exit(int(bool(unread or problems) or any(not result.ok for result in results)))
+
+
+def _need_column(path: Path, claims: list[dict[str, Any]], column: str) -> None:
+    """Raise a UserError where a file holds something else than verdicts, such as a log or cards."""
+    if any(claims) and not any(column in claim for claim in claims):
+        raise UserError(
+            f"{path}: holds no verdicts: none of its {counted(len(claims), 'row')} has a cell {column}; name a file of"
+            " verdicts, such as wh-judge judge writes"
+        )
 
 
 def _tell(problems: "list[Problem]") -> None:  # type: ignore[name-defined]  # noqa: F821

@@ -32,7 +32,10 @@ def command(turn_id: str, data: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(known, ensure_ascii=False, indent=2))
     else:
-        _print(known, turn_id, Console(emoji=False, highlight=False))
+        console = Console(emoji=False, highlight=False)
+        # Lines that a program reads are not broken at the width of a terminal that there is not.
+        console.soft_wrap = not console.is_terminal
+        _print(known, turn_id, console)
 
 
 def _print(known: dict[str, Any], turn_id: str, console: Console) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from wh_judge.drafts.ask import answer_all
 from wh_judge.drafts.budget import Budget
 from wh_judge.drafts.cache import Answer, Cache
-from wh_judge.drafts.endpoint import Endpoint
+from wh_judge.drafts.endpoint import Endpoint, check
 from wh_judge.drafts.gate import refused, weigh
 from wh_judge.drafts.prompt import DOCUMENT_LIMIT, Request, request_for
 from wh_judge.errors import UserError
@@ -50,17 +50,13 @@ def draft_day(cases: Sequence[DraftCase], settings: Settings) -> DraftedDay:
     Raises:
         UserError: the endpoint is not named, or refuses what every request shares.
     """
-    model, url = settings.drafts_model, settings.drafts_url
-    if not url or not model:
-        raise UserError(
-            "drafts: is set, but no endpoint is; set WH_JUDGE_DRAFTS_URL and WH_JUDGE_DRAFTS_MODEL, or drafts = []"
-        )
+    _, model, _ = endpoint_of(settings)
     budget = Budget(settings.drafts_tokens, settings.drafts_money, settings.drafts_prices)
     requests = [request_for(case.verdict, model) for case in cases]
     # What another process asks just now is not asked twice: it comes out of the cache, and costs nothing.
     with alone(settings.data / "drafts.lock"), Cache(settings.data / "drafts.sqlite") as cache:
         asked = [request for request in requests if request is not None]
-        answers = iter(asyncio.run(_answers(asked, url, settings, cache, budget)))
+        answers = iter(asyncio.run(_answers(asked, settings, cache, budget)))
     drafts, found = [], []
     for case, request in zip(cases, requests, strict=True):
         answer = Answer(None, ("not_asked", f"the verdict's document is longer than {DOCUMENT_LIMIT} bytes"))
@@ -77,12 +73,27 @@ def draft_day(cases: Sequence[DraftCase], settings: Settings) -> DraftedDay:
     )
 
 
-async def _answers(
-    requests: Sequence[Request], url: str, settings: Settings, cache: Cache, budget: Budget
-) -> list[Answer]:
+def endpoint_of(settings: Settings) -> tuple[str, str, str]:
+    """The address that is asked, the model, and the key.
+
+    Raises:
+        UserError: one of the first two is missing, or the address or the key is none.
+    """
+    url, model = settings.drafts_url, settings.drafts_model
+    if not url or not model:
+        raise UserError(
+            "drafts: is set, but no endpoint is; set WH_JUDGE_DRAFTS_URL and WH_JUDGE_DRAFTS_MODEL, or drafts = []"
+        )
+    key = os.environ.get(DRAFTS_KEY, "").strip() or "none"
+    check(url, key)
+    return url, model, key
+
+
+async def _answers(requests: Sequence[Request], settings: Settings, cache: Cache, budget: Budget) -> list[Answer]:
+    url, _, key = endpoint_of(settings)
     endpoint = Endpoint(
         url,
-        os.environ.get(DRAFTS_KEY, "").strip() or "none",
+        key,
         seconds=settings.drafts_seconds,
         tries=settings.drafts_tries,
         pause=FIRST_PAUSE,

@@ -62,7 +62,7 @@ class Endpoint:
         Raises:
             UserError: the address or the key is none.
         """
-        _check(url, key)
+        check(url, key)
         self._client = openai.AsyncOpenAI(
             base_url=url,
             api_key=key,
@@ -211,7 +211,8 @@ class _Completion(BaseModel):
     usage: Annotated[_Usage, BeforeValidator(lambda value: {} if value is None else value)] = _Usage()
 
 
-def _check(url: str, key: str) -> None:
+def check(url: str, key: str) -> None:
+    """Raise a UserError where the address or the key is none."""
     try:
         parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

@@ -191,7 +191,7 @@ def shown(row: Draft) -> str:
     if row.kind == "undo":
         return f"undo {row.undoes}"
     about = " ".join(str(getattr(row, name)) for name in SUBJECTS[row.kind])
-    more = f" -> {', '.join(row.instead)}" if row.instead else ""
+    more = f" -> {', '.join(map(quoted, row.instead))}" if row.instead else ""
     return f"{row.kind} {row.choice}{' ' if about else ''}{about}{more}"
 
 

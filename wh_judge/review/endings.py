@@ -101,8 +101,9 @@ def propose(
 ) -> list[Proposal]:
     """The endings that would mend most and break least, best first; then, where it would change something, trailing.
 
-    Of endings that end in one another, only the best is there: of equally good ones the shortest and
-    plainest, but none of `ALSO_PLAIN` before one that is longer. What was rejected is not proposed again.
+    None that would break as many turns as it mends. Of endings that end in one another, only the best is there: of
+    equally good ones the shortest and plainest, but none of `ALSO_PLAIN` before one that is longer. What was rejected
+    is not proposed again.
     """
     rejected = {row.ending for row in in_force(decisions) if row.kind == "ending" and row.choice == "reject"}
     replies = connection.execute(
@@ -111,7 +112,7 @@ def propose(
     ).fetchall()
     tried = [ending for ending in candidates((row[0] for row in replies), settings) if ending not in rejected][:TRIED]
     found = [try_settings(connection, settings, adding(settings, ending), ending) for ending in tried]
-    found = [proposal for proposal in found if proposal.mended]
+    found = [proposal for proposal in found if proposal.mended > proposal.broken]
     found.sort(key=_rank)
     chosen: list[Proposal] = []
     for proposal in found:

@@ -26,12 +26,12 @@ _MOST_STRIPPED = 3
 MOST_COMPARED = 200
 """Characters of a name whose spelling is compared: the time for it grows with their square."""
 
-How = Literal["particle", "part", "spelling"]
+How = Literal["own", "particle", "part", "spelling"]
 
 
 class CloseName(NamedTuple):
-    """A canon name, and how it is close: without a `particle` it is the same, one is a `part` of the other, or their
-    `spelling` is alike."""
+    """A name of the card, and how it is close: it is the character's `own`, without a `particle` it is the same, one is
+    a `part` of the other, or their `spelling` is alike."""
 
     name: str
     how: How
@@ -51,11 +51,11 @@ def stripped(name: str) -> list[str]:
     return found[1:]
 
 
-def closest_names(name: str, canon: Sequence[str], most: int = 3) -> list[CloseName]:
+def closest_names(name: str, canon: Sequence[str], own: str | None = None, most: int = 3) -> list[CloseName]:
     """The canon names that are closest to a name, closest first: those that a particle tells apart, then parts, then
-    spellings."""
+    spellings. Before all of them the character's own name, where it is that, with or without a particle."""
     bare = set(stripped(name))
-    found = []
+    found = [CloseName(own, "own", 1.0)] if own is not None and own in {name, *bare} and own not in canon else []
     for other in dict.fromkeys(canon):
         likeness = SequenceMatcher(None, _jamo(name), _jamo(other), autojunk=False).ratio()
         if other in bare or name in stripped(other):
@@ -64,7 +64,7 @@ def closest_names(name: str, canon: Sequence[str], most: int = 3) -> list[CloseN
             found.append(CloseName(other, "part", likeness))
         elif likeness >= LIKE_ENOUGH:
             found.append(CloseName(other, "spelling", likeness))
-    order = {"particle": 0, "part": 1, "spelling": 2}
+    order = {"own": 0, "particle": 1, "part": 2, "spelling": 3}
     return sorted(found, key=lambda close: (order[close.how], -close.likeness, close.name))[:most]
 
 

@@ -171,7 +171,7 @@ def _names(
                 "character_name": character_name,
                 "count": count,
                 "turns": turns,
-                "closest": [close._asdict() for close in closest_names(name, canon)],
+                "closest": [close._asdict() for close in closest_names(name, canon, character_name)],
             },
         )
         for character_id, character_name, name, count, turns, canon in rows

@@ -1,6 +1,7 @@
 """What people decided, in Korean."""
 
 from wh_judge.review.decisions import SUBJECTS, Draft
+from wh_judge.text import quoted
 
 KINDS = {
     "name": "카드에 없는 이름",
@@ -33,5 +34,5 @@ def decision(row: Draft) -> str:
     if row.kind == "undo":
         return f"결정 {row.undoes} 되돌리기"
     about = " ".join(str(getattr(row, name)) for name in SUBJECTS[row.kind])
-    more = f" → {', '.join(row.instead)}" if row.instead else ""
+    more = f" → {', '.join(map(quoted, row.instead))}" if row.instead else ""
     return f"{KINDS[row.kind]}{' ' if about else ''}{about}{more}: {CHOICES.get(row.choice, row.choice)}"

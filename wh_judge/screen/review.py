@@ -3,6 +3,7 @@
 Decisions are written into the book beside the data; the next run makes them count.
 """
 
+import re
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -37,7 +38,7 @@ from wh_judge.screen.render import render
 from wh_judge.screen.snapshots import Snapshot
 from wh_judge.settings import Settings, load_settings
 from wh_judge.spreadsheet import written
-from wh_judge.store.inputs import labels_of_files
+from wh_judge.store.tables import labels_of_files
 
 NAME_LIMIT = 60
 FILE_LIMIT = 20 << 20
@@ -49,6 +50,7 @@ TABS = {
     "endings": "종결 어미",
     "decisions": "결정",
 }
+_LINE_END = re.compile(r"\r\n?|\n")
 _FIELDS = ("kind", "choice", "why", "turn_id", "character_id", "name", "term", "topic", "ending", "undoes")
 
 
@@ -103,7 +105,8 @@ async def decide_page(request: Request) -> Response:
     """Writes one decision down and leads back to where it was made."""
     async with request.form(max_files=0, max_fields=len(_FIELDS) + 4) as form:
         cells: dict[str, Any] = {name: str(form.get(name, "")) for name in _FIELDS}
-        cells["instead"] = [term.strip() for term in str(form.get("instead", "")).split(",") if term.strip()]
+        # One a line, since a term may hold anything else; white space of it counts, as it does in the lexicon.
+        cells["instead"] = [term for term in _LINE_END.split(str(form.get("instead", ""))) if term.strip()]
         by, back = str(form.get("by", "")).strip()[:NAME_LIMIT], str(form.get("tab", "decisions"))
         week = str(form.get("week", ""))
     if not by:

@@ -28,6 +28,9 @@ from wh_judge.text import sql_text
 from wh_judge.validated import Judged
 from wh_judge.validations import VALIDATIONS, Outcomes, ValidationResult
 
+JUDGED = "judged"
+"""What `DayResult.judged` is called where a run tells it."""
+
 
 @dataclass(frozen=True)
 class DayResult:
@@ -35,6 +38,8 @@ class DayResult:
 
     committed: bool
     """False where a validation failed: the day keeps its old verdicts."""
+    judged: int
+    """Turns that were judged and have a card; those that no edit could touch are not among them."""
     written: int
     """Verdicts that were written; 0 where nothing changed."""
     version: str
@@ -91,7 +96,7 @@ def replace_day(
                 values = [day, plan.version, plan.lexicon_version, version, run_id, plan.card_as_of]
                 connection.execute("INSERT OR REPLACE INTO judged_day VALUES (?, ?, ?, ?, ?, ?)", values)
             connection.execute("COMMIT")
-            return DayResult(True, written, version, results, changes)
+            return DayResult(True, rows.num_rows, written, version, results, changes)
     except BaseException:
         roll_back(connection)
         raise
@@ -101,7 +106,7 @@ def replace_day(
     with transaction(connection):
         _keep_results(connection, day, results, run_id, failed_rows)
         connection.execute("INSERT OR REPLACE INTO failed_day VALUES (?, ?)", [day, plan.version])
-    return DayResult(False, 0, day_version(connection, day), results, ())
+    return DayResult(False, rows.num_rows, 0, day_version(connection, day), results, ())
 
 
 def _take_in(connection: duckdb.DuckDBPyConnection, plan: DayPlan, judgements: list[Judgement]) -> None:

@@ -134,10 +134,13 @@ def keep_drafts(connection: duckdb.DuckDBPyConnection, day: dt.date, drafts: Seq
 
 
 def count_drafts(connection: duckdb.DuckDBPyConnection, first: dt.date, last: dt.date) -> list[dict[str, Any]]:
-    """The drafts for verdicts in force on these days: how many, by model, outcome and first reason."""
+    """The drafts for verdicts in force on these days: how many, by model, outcome and first reason, with the first turn
+    of each and what was found there."""
     rows = connection.execute(
-        """SELECT model, outcome, reasons[1].code AS reason, count(*) FROM draft WHERE day BETWEEN ? AND ?
-           GROUP BY ALL ORDER BY ALL""",
+        """SELECT model, outcome, reasons[1].code AS reason, count(*) AS drafts,
+                  arg_min(turn_id, place) AS turn_id, arg_min(reasons[1].text, place) AS found
+           FROM (SELECT *, (length(turn_id), turn_id) AS place FROM draft WHERE day BETWEEN ? AND ?)
+           GROUP BY model, outcome, reason ORDER BY model, outcome, reason""",
         [first, last],
     ).fetchall()
-    return [dict(zip(("model", "outcome", "reason", "drafts"), row, strict=True)) for row in rows]
+    return [dict(zip(("model", "outcome", "reason", "drafts", "turn_id", "found"), row, strict=True)) for row in rows]

@@ -10,8 +10,8 @@ from wh_judge.probes.case import ProbeSet
 from wh_judge.probes.files import read_probes
 from wh_judge.probes.results import NO_RESULTS, PREFIX, Answer, ProbeResults, measure_probes
 from wh_judge.settings import Settings
-from wh_judge.store.inputs import signature
 from wh_judge.store.schema import one
+from wh_judge.store.tables import signature
 
 _NAME = "probe_set"
 

@@ -15,8 +15,8 @@ from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, TURN_SCHEMA, VERDICTS
 from wh_judge.review.effects import TABLE_EFFECTS, digest_for
 from wh_judge.settings import Settings
 from wh_judge.store.decisions import decisions_of
-from wh_judge.store.inputs import has_rows, is_known, later_named, replace_table
 from wh_judge.store.schema import arrow, names
+from wh_judge.store.tables import has_rows, is_known, later_named, replace_table
 from wh_judge.store.versions import LEXICON_ROWS
 from wh_judge.text import as_seen
 from wh_judge.votes.rows import SUPPORT_SCHEMA, VOTE_SCHEMA, CapabilitySupport, Vote, votes_from

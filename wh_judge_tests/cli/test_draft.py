@@ -14,6 +14,11 @@ from wh_judge_tests.cli.call import call
 from wh_judge_tests.drafts.scripted import Step, copying, given, serving
 from wh_judge_tests.house import settle
 
+V01 = (
+    "verdict: expected one of 설정대로 말함 / 말투 어긋남 / 세계관 밖 고유명사 / 금지 소재 접촉 / 앞 회차를 기억 못 함,"
+    " found '합격'"
+)
+
 
 @pytest.fixture
 def flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
@@ -35,7 +40,9 @@ def test_the_days_that_were_judged_are_drafted(
 ) -> None:
     monkeypatch.setenv("WH_JUDGE_FIRST_DAY", "2026-09-01")
     call("run", *flags)
-    (here / "pyproject.toml").write_text('[tool.wh_judge]\ndrafts = ["금지 소재 접촉"]\n', encoding="utf-8")
+    (here / "pyproject.toml").write_text(
+        '[tool.wh_judge]\ndrafts_at_once = 1\ndrafts = ["금지 소재 접촉"]\n', encoding="utf-8"
+    )
     with serving(copying(), copying(), copying(verdict="합격")) as script:
         monkeypatch.setenv("WH_JUDGE_DRAFTS_URL", script.url)
         monkeypatch.setenv("WH_JUDGE_DRAFTS_MODEL", "m")
@@ -43,11 +50,32 @@ def test_the_days_that_were_judged_are_drafted(
     assert result.code == 1
     assert json.loads(result.out) == {
         "drafts": [
-            {"model": "m", "outcome": "kept", "reason": None, "drafts": 2},
-            {"model": "m", "outcome": "thrown_away", "reason": "v01_verdict_value", "drafts": 1},
+            {"model": "m", "outcome": "kept", "reason": None, "drafts": 2, "turn_id": "T-7", "found": None},
+            {"model": "m", "outcome": "thrown_away", "reason": "v01_verdict_value", "drafts": 1}
+            | {"turn_id": "T-18", "found": V01},
         ],
         "failed": {},
     }
+    lines = call("draft", "2026-09-02", "2026-09-03", *flags).out.splitlines()
+    assert lines == ["m  kept  2", f"m  thrown_away  v01_verdict_value  1  such as T-18: {V01}"]
+    assert "no verdict of these days is one of 금지 소재 접촉" in call("draft", "2026-09-01", "2026-09-01", *flags).err
+
+
+def test_days_that_were_not_judged_are_told(
+    flags: tuple[str, ...], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WH_JUDGE_FIRST_DAY", "2026-09-01")
+    (here / "pyproject.toml").write_text('[tool.wh_judge]\ndrafts = ["금지 소재 접촉"]\n', encoding="utf-8")
+    call("run", *flags)
+    days = ("draft", "2026-10-01", "2026-10-02", *flags)
+    assert "no endpoint is; set WH_JUDGE_DRAFTS_URL" in call(*days).err
+    monkeypatch.setenv("WH_JUDGE_DRAFTS_MODEL", "m")
+    monkeypatch.setenv("WH_JUDGE_DRAFTS_URL", "nonsense")
+    assert "WH_JUDGE_DRAFTS_URL: is no address" in call(*days).err
+    monkeypatch.setenv("WH_JUDGE_DRAFTS_URL", "http://127.0.0.1:9/v1")
+    code, out, error = call(*days)
+    assert (code, out) == (2, "")
+    assert "none of these days was judged; judged are 2026-09-01 to 2026-09-03; do wh-judge run first" in error
 
 
 def test_killed_in_mid_work_it_goes_on_and_asks_nothing_again(

@@ -97,6 +97,11 @@ UNUSABLE: dict[str, tuple[str, bytes, str]] = {
     ),
     "a log in UTF-16": ("turns.jsonl", "{}".encode("utf-16"), " (turns.jsonl: is UTF-16; save it as UTF-8)"),
     "no cards": ("cards.json", b"[]", ""),
+    "no row of a lexicon": (
+        "lexicon.json",
+        b'[{"name": "x"}]',
+        " (lexicon.json:1: term is missing; topic is missing)",
+    ),
     "cards without a header": (
         "cards.csv",
         b"a,b\n1,2\n",

@@ -46,7 +46,12 @@ def test_two_models_are_compared(house: House) -> None:
 
 
 @pytest.mark.parametrize(
-    ("models", "reason"), [(["M-1"], "name a second model"), (["M-1", "M-9"], "M-9: no turn of this model")]
+    ("models", "reason"),
+    [
+        (["M-1"], "M-1: name a second model"),
+        (["M-9"], "M-9: no turn of this model"),
+        (["M-1", "M-9"], "M-9: no turn of this model"),
+    ],
 )
 def test_a_model_that_is_missing_is_told(house: House, models: list[str], reason: str) -> None:
     code, out, error = told(house, *models)

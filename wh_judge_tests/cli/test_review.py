@@ -8,8 +8,10 @@ from typing import Any
 import duckdb
 import pytest
 
+from wh_judge.store.snapshot import publish
+from wh_judge_tests.builders import turn
 from wh_judge_tests.cli.call import Result, call, call_process
-from wh_judge_tests.house import House, settle
+from wh_judge_tests.house import DAY_1, DAY_3, House, at, settle
 
 WEEK = "2026-W36"
 
@@ -95,13 +97,13 @@ def test_labels_count_beside_those_of_the_file(reviewed: Reviewed, here: Path) -
     pairs = {(pair["one"], pair["other"]): pair for pair in found["pairs"]}
     assert (pairs["지은", "민호"]["agreed"], pairs["지은", "수아"]["agreed"]) == (1, 0)
     assert "T-7,금지 소재 접촉," in (here / "labels.csv").read_text("utf-8")
-    assert "지은 and 수아: 0 of 1 turns" in reviewed.review("labels").out
+    assert "지은 and 수아: 0 of 1 turn," in reviewed.review("labels").out
 
 
 def test_hits_and_endings_are_told(reviewed: Reviewed) -> None:
-    for turn, choice in (("T-7", "harmless"), ("T-15", "harmful")):
+    for turn_id, choice in (("T-7", "harmless"), ("T-15", "harmful")):
         reviewed.review(
-            "decide", "hit", choice, "--turn", turn, "--term", "선거", "--topic", "현실 정치", "--by", "지은"
+            "decide", "hit", choice, "--turn", turn_id, "--term", "선거", "--topic", "현실 정치", "--by", "지은"
         )
     [row] = reviewed.rows("terms")
     assert (row["precision"], row["proposal"], row["around"]) == (0.5, "narrow", ["요즘 선거 얘기로"])
@@ -131,7 +133,7 @@ def test_a_reason_of_several_lines_forges_no_line_of_a_list(reviewed: Reviewed) 
 def test_a_queue_is_a_table_for_people_and_json_for_machines(reviewed: Reviewed) -> None:
     shown = reviewed.review("queue", "names", "--week", WEEK)
     assert [cell for cell in ("리안", "T-8:") if cell not in shown.out] == [] and "{" not in shown.out
-    assert "1 tasks; --out writes them" in shown.err
+    assert "1 task; --out writes them" in shown.err
     [row] = reviewed.rows("queue", "names", "--week", WEEK)
     assert (row["task_id"], row["count"], row["choice"]) == (f"{WEEK}/names/C-1/리안", 1, None)
     reviewed.review(
@@ -139,6 +141,62 @@ def test_a_queue_is_a_table_for_people_and_json_for_machines(reviewed: Reviewed)
     )
     hits = reviewed.review("queue", "forbidden", "--week", WEEK).out
     assert [cell for cell in ("T-7", "선거", "harmless") if cell not in hits] == []
+
+
+def test_a_queue_shows_just_what_can_be_decided_on(reviewed: Reviewed) -> None:
+    """Both look at what is published: a day that was judged since is in neither."""
+    house = reviewed.house
+    house.log("more", turn("T-90", turn_at=at(3), reply_text="선거철이군."))
+    with house.warehouse() as connection:
+        house.bring_in_log(connection)
+        assert house.judge(connection, DAY_3).committed
+    hit = ("decide", "hit", "harmless", "--turn", "T-90", "--term", "선거", "--topic", "현실 정치", "--by", "a")
+
+    def shown_and_decided() -> tuple[bool, bool]:
+        tasks = reviewed.rows("queue", "forbidden", "--week", WEEK)
+        return "T-90" in [task["turn_id"] for task in tasks], reviewed.review(*hit).code == 0
+
+    assert shown_and_decided() == (False, False)
+    reviewed.run()
+    assert shown_and_decided() == (True, True)
+
+
+def test_a_queue_is_shown_while_the_warehouse_is_open_elsewhere(reviewed: Reviewed) -> None:
+    with duckdb.connect(str(reviewed.house.settings.warehouse)):
+        done = call_process("review", "queue", "names", "--week", WEEK, *reviewed.data, cwd=reviewed.house.data)
+    assert done.code == 0 and "리안" in done.out
+
+
+NOTHING: list[tuple[tuple[str, ...], Any, str]] = [
+    (("decisions",), [], "nobody has decided anything yet; wh-judge review queue shows"),
+    (("terms",), [], "nobody has said yet of a hit whether it is harmful; wh-judge review queue forbidden shows"),
+    (("endings",), [], "no ending to propose: none but those that were rejected would free more turns"),
+    (("labels",), {"labels": [], "labellers": {}, "pairs": []}, "no turn has a label yet; wh-judge review decide"),
+    (("queue", "forbidden", "--week", "2020-W01"), [], "2020-W01: no turn of this week is judged 금지 소재 접촉"),
+    (("queue", "names", "--week", "2020-W01"), [], "2020-W01: no off-canon name up to the end of this week is left"),
+    (("queue", "speech", "--week", "2020-W01"), [], "2020-W01: no reply of this week mixes speech levels"),
+]
+
+
+@pytest.mark.parametrize(("words", "document", "told"), NOTHING, ids=[" ".join(row[0]) for row in NOTHING])
+def test_that_there_is_nothing_is_told(
+    reviewed: Reviewed, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], document: Any, told: str
+) -> None:
+    monkeypatch.setenv("WH_JUDGE_INPUTS", str(reviewed.house.inputs))
+    (reviewed.house.inputs / "gold.csv").unlink()
+    code, out, error = reviewed.review(*words)
+    assert (code, out) == (0, "") and error.startswith(told) and len(error.splitlines()) == 1
+    assert reviewed.rows(*words) == document
+
+
+def test_that_all_is_decided_or_nothing_is_told(reviewed: Reviewed, here: Path) -> None:
+    for task in reviewed.rows("queue", "forbidden", "--week", WEEK):
+        about = ("--turn", task["turn_id"], "--term", task["term"], "--topic", task["topic"])
+        reviewed.review("decide", "hit", "harmless", *about, "--by", "a")
+    left = reviewed.review("queue", "forbidden", "--week", WEEK, "--open")
+    assert (left.code, left.out, left.err) == (0, "", f"{WEEK}: somebody has decided on each of the 3\n")
+    (here / "names.jsonl").write_text('{"kind": "name", "choice": null}\n', encoding="utf-8")
+    assert reviewed.review("take", "names.jsonl").err == "names.jsonl: holds no decision: nobody made a choice in it\n"
 
 
 BAD: list[tuple[tuple[str, ...], str]] = [
@@ -190,7 +248,8 @@ def test_what_cannot_be_is_told_in_one_line(tmp_path: Path, words: tuple[str, ..
     house = settle(tmp_path / "house")
     with house.warehouse() as connection:
         house.bring_in(connection)
-        house.judge(connection, connection.execute("SELECT min(day) FROM chat_turn").fetchall()[0][0])
+        house.judge(connection, DAY_1)
+        publish(connection, house.settings.published, keep=1)
     result = call("review", *words, "--data", str(house.data))
     assert result.code == 2 and error in result.err and len(result.err.splitlines()) == 1
     assert not (house.data / "decisions.jsonl").exists() or not (house.data / "decisions.jsonl").read_text()

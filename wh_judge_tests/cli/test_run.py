@@ -27,7 +27,7 @@ from wh_judge.probes.results import NO_RESULTS
 from wh_judge.run import RunResult
 from wh_judge.store import evaluations
 from wh_judge.store.evaluations import EvaluationName
-from wh_judge.store.inputs import replace_table
+from wh_judge.store.tables import replace_table
 from wh_judge.store.vote_agreement import agreement_now
 from wh_judge.store.votes import bring_in_people
 from wh_judge.validations import VALIDATIONS
@@ -177,13 +177,19 @@ def test_the_document_says_what_there_is_and_what_was_done(home: Home) -> None:
     code, out, error = call("run", "--json", *home.flags)
     document = json.loads(out)
     assert (code, error) == (1, "")
-    nothing: dict[str, Any] = {"dagster_runs": 0, "days_judged": [], "failed": {}, "days_without_partition": []}
-    assert document["run"] == nothing | {"changed": {"turns": 0, "verdicts": 0}}
+    nothing: dict[str, Any] = {"dagster_runs": 0, "days_judged": [], "turns_judged": 0, "failed": {}}
+    assert document["run"] == nothing | {"days_without_partition": [], "changed": {"turns": 0, "verdicts": 0}}
     assert sum(row["turns"] for row in document["verdicts_by_model"]) == 10
     assert document["gold_agreement"]["agreed"] == 2
     assert document["model_divergence"]["prompts"] == 2
     assert [problem["line"] for problem in document["problems"]] == [7]
     assert {row["code"] for row in document["validations"]} == {entry.code for entry in VALIDATIONS}
+
+
+def test_nothing_that_dagster_warns_its_authors_of_is_told(home: Home) -> None:
+    with home.start() as process:
+        code, _, error = finished(process)
+    assert (code, error) == (1, "\nnothing to do: all is fresh\n")
 
 
 def test_a_run_waits_for_a_process_that_holds_the_warehouse(home: Home) -> None:
@@ -300,8 +306,8 @@ def shown(house: House, result: RunResult, capsys: pytest.CaptureFixture[str], a
 
 
 def test_nothing_to_look_at_is_0(clean: House, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, error = shown(clean, RunResult(runs=list("abcde"), days=list(DAYS)), capsys)
-    assert (code, error) == (0, "\n3 days judged in 5 runs\n")
+    code, out, error = shown(clean, RunResult(runs=list("abcde"), days=list(DAYS), turns=16), capsys)
+    assert (code, error) == (0, "\n16 turns of 3 days judged in 5 runs\n")
     assert "Rejected rows\n  none" in out
 
 
@@ -311,9 +317,11 @@ def test_what_the_runs_changed_is_counted(clean: House, capsys: pytest.CaptureFi
         clean.bring_in(connection)
         for day in DAYS:
             clean.judge(connection, day, "second-run")
-    result = RunResult(runs=["second-run"], days=list(DAYS))
+    result = RunResult(runs=["second-run"], days=list(DAYS), turns=1)
     _, _, error = shown(clean, result, capsys)
-    assert "3 days judged in 1 run; 1 turn not as before, 1 verdict changed: wh-judge changes tells why" in error
+    assert (
+        "1 turn of 3 days judged in 1 run; 1 turn not as before, 1 verdict changed: wh-judge changes tells why" in error
+    )
     document = json.loads(shown(clean, result, capsys, as_json=True)[1])
     assert document["run"]["changed"] == {"turns": 1, "verdicts": 1}
 

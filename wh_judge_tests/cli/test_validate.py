@@ -193,8 +193,30 @@ def test_verdicts_that_cannot_be_read_at_all_are_2(name: str, content: str, why:
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("which", ["turns", "cards"])
-def test_a_log_or_cards_that_cannot_be_read_at_all_are_2(which: str, here: Path) -> None:
+@pytest.mark.parametrize(
+    ("flags", "file", "why"),
+    [
+        ((), TURNS, "none of its 8 rows has a cell verdict"),
+        ((), CARDS, "none of its 3 rows has a cell verdict"),
+        (("--drafts",), CARDS, "none of its 3 rows has a cell turn_id"),
+    ],
+)
+def test_a_file_of_something_else_is_2_in_one_line(flags: tuple[str, ...], file: Path, why: str) -> None:
+    code, out, err = validate(file, *flags)
+    assert (code, out) == (2, "")
+    assert err == (
+        f"wh-judge: {file}: holds no verdicts: {why}; name a file of verdicts, such as wh-judge judge writes\n"
+    )
+
+
+def test_an_empty_lexicon_is_one(here: Path) -> None:
+    (here / "l.csv").write_text("term,topic,more\n", encoding="utf-8")
+    code, out, err = call("validate", "--verdicts", EXAMPLES, *inputs(lexicon=here / "l.csv"))
+    assert (code, err) == (1, "") and table(out)["v05_touched_found_again"][2] == 1
+
+
+@pytest.mark.parametrize("which", ["turns", "cards", "lexicon"])
+def test_an_input_that_cannot_be_read_at_all_is_2(which: str, here: Path) -> None:
     (here / "x.jsonl").write_text("nonsense\n")
     given = {"turns": TURNS, "cards": CARDS, "lexicon": LEXICON} | {which: here / "x.jsonl"}
     code, out, err = call("validate", "--verdicts", EXAMPLES, *inputs(*given.values()))

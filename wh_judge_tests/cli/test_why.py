@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from wh_judge.ingest import TABLES
-from wh_judge.store.inputs import replace_table
+from wh_judge.store.tables import replace_table
 from wh_judge.validations import VALIDATIONS
 from wh_judge_tests.builders import turn
 from wh_judge_tests.cli.call import Result, call
 from wh_judge_tests.house import CARDS, DAY_1, DAY_3, DAYS, LEXICON, LOG, House, at, settle
 
 CAUSE = "character_card C-1 canon_entities: + 리안"
+UNREAD = "is new or changed since it was read; wh-judge run reads it, and only then it is known which days it touches"
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +52,14 @@ def test_why_knows_the_verdict_and_what_it_rests_on(house: House) -> None:
     assert known["verdict"]["evidence"][0]["source"] == "chat_turn"
     assert set(known["checks"]) == {entry.code for entry in VALIDATIONS}
     assert (known["not_judged"], known["changes"]) == (None, [])
+
+
+def test_no_line_is_broken_where_no_terminal_reads_it(house: House) -> None:
+    known = json.loads(told(house, "why", "T-8", "--json").out)
+    lines = told(house, "why", "T-8").out.splitlines()
+    assert f"{known['verdict']['verdict']}  {known['verdict']['summary']}" in lines
+    [judged_from] = [line for line in lines if line.startswith("Judged from")]
+    assert judged_from.endswith(f"code {known['verdict']['inputs']['code_version']}") and len(judged_from) > 80
 
 
 def test_why_knows_the_turn_that_was_to_be_recalled(house: House) -> None:
@@ -178,7 +188,25 @@ def test_stale_days_are_named_with_their_causes(edited: House) -> None:
         f"{DAY_1}  turns were added, corrected or taken away",
         f"{DAY_3}  a card changed: C-3",
     ]
-    assert error.splitlines() == ["lexicon is new or changed since it was read; wh-judge run reads it"]
+    assert error.splitlines() == [f"lexicon {UNREAD}"]
+
+
+def test_an_input_by_which_no_day_is_judged_is_named_as_one(edited: House) -> None:
+    edited.lexicon(*LEXICON)
+    edited.gold(("T-1", "말투 어긋남"))
+    said = "gold is new or changed since it was read; wh-judge run reads it; no day is judged by it"
+    assert stale(edited).err.splitlines() == [said]
+
+
+@pytest.mark.parametrize("name", ["cards", "lexicon"])
+def test_the_days_that_an_edit_in_the_inbox_touches_are_said_to_be_unknown(name: str, edited: House) -> None:
+    edited.lexicon(*LEXICON)
+    place = {"cards": edited.inputs / "cards.json", "lexicon": edited.inputs / "lexicon.csv"}[name]
+    folder = edited.settings.inbox / name
+    folder.mkdir(parents=True)
+    shutil.copy(place, folder)
+    os.utime(folder / place.name, (0, 0))
+    assert stale(edited).err.splitlines() == [f"{name} {UNREAD}"]
 
 
 def later(house: House) -> None:
@@ -215,7 +243,7 @@ def test_log_files_that_were_not_read_as_they_are_are_named(
     edit(edited)
     assert json.loads(stale(edited, "--json").out)["inputs_not_read"] == names
     said = stale(edited).err
-    assert said.count(" is new or changed since it was read; wh-judge run reads it\n") == len(names)
+    assert said.count(f" {UNREAD}\n") == len(names)
     assert "\x1b" not in said
 
 

@@ -9,8 +9,9 @@ import pytest
 from wh_judge.ingest import TABLES
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse
-from wh_judge.store.inputs import bring_in, replace_table
+from wh_judge.store.inputs import bring_in
 from wh_judge.store.log import log_days
+from wh_judge.store.tables import replace_table
 from wh_judge_tests.documents import ROOT
 from wh_judge_tests.house import House
 

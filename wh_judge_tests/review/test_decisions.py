@@ -200,7 +200,7 @@ def test_a_book_that_lost_its_last_line_end_goes_on_in_a_line_of_its_own(tmp_pat
 def test_every_kind_can_be_told() -> None:
     assert set(CHOICES) == {"name", "hit", "term", "speech", "ending", "trailing", "label", "undo"}
     assert (
-        shown(draft("term", "narrow", term="과음", topic="음주", instead=["과음하"]))
-        == "term narrow 과음 음주 -> 과음하"
+        shown(draft("term", "narrow", term="과음", topic="음주", instead=["과음, 하", " 과음"]))
+        == "term narrow 과음 음주 -> 「과음, 하」, 「 과음」"
     )
     assert shown(draft("trailing", "ignore")) == "trailing ignore"

@@ -58,7 +58,7 @@ def test_the_sample_s_missed_endings_are_proposed(connection: duckdb.DuckDBPyCon
     endings = [proposal.ending for proposal in found]
     assert any(ending and ending.endswith("까") for ending in endings)
     assert endings[-1] is None, "what trails an ending comes last"
-    assert all(proposal.mended > 0 for proposal in found[:-1])
+    assert all(proposal.mended > proposal.broken for proposal in found[:-1])
     assert found[-1].agreed_after > found[-1].agreed_before
 
 

@@ -14,8 +14,9 @@ from wh_judge.review.decisions import Draft
 from wh_judge.settings import Settings, load_settings
 from wh_judge.store.changes import read_changes
 from wh_judge.store.decisions import decisions_of
-from wh_judge.store.inputs import bring_in, is_known, replace_table
+from wh_judge.store.inputs import bring_in
 from wh_judge.store.stale import find_stale
+from wh_judge.store.tables import is_known, replace_table
 from wh_judge.store.why import why
 from wh_judge_tests.house import DAY_1, DAY_2, DAY_3, DAYS, House, rows, settle
 from wh_judge_tests.review.build import draft, hit, label, name, undo

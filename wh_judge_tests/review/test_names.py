@@ -29,6 +29,13 @@ def test_the_canon_name_that_is_meant_is_proposed(name: str, closest: str, how: 
     assert (found[0].name, found[0].how) == (closest, how)
 
 
+@pytest.mark.parametrize("name", ["카이", "카이는"])
+def test_the_character_s_own_name_stands_first(name: str) -> None:
+    first, *_ = closest_names(name, [*CANON, "카이로"], "카이")
+    assert (first.name, first.how) == ("카이", "own")
+    assert closest_names("나루", CANON, "카이") == []
+
+
 @pytest.mark.parametrize("name", ["백운선생", "카이", "X", "이", "가"])
 def test_a_new_name_is_like_no_other(name: str) -> None:
     assert closest_names(name, CANON) == []

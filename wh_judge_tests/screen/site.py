@@ -16,8 +16,8 @@ from wh_judge.ingest import TABLES
 from wh_judge.screen.app import create_app
 from wh_judge.screen.guard import Access
 from wh_judge.store import evaluations
-from wh_judge.store.inputs import replace_table
 from wh_judge.store.snapshot import publish
+from wh_judge.store.tables import replace_table
 from wh_judge_tests.house import CARDS, DAY_1, DAY_2, DAYS, House, settle, spoilt
 
 FIRST, SECOND, FAILED, GRADED = "run-first", "run-second", "run-failed", "run-graded"

@@ -72,7 +72,7 @@ def test_what_was_decided_is_folded(reviewer: TestClient) -> None:
         ({"kind": "trailing", "choice": "ignore"}, "문장 끝에 붙은 것: 지나치기"),
         (
             {"kind": "term", "choice": "narrow", "term": "총", "topic": "폭력", "instead": ["총을", "총이"]},
-            "사전의 말 총 폭력 → 총을, 총이: 좁히기",
+            "사전의 말 총 폭력 → 「총을」, 「총이」: 좁히기",
         ),
         ({"kind": "undo", "choice": "undo", "undoes": "D-1"}, "결정 D-1 되돌리기"),
     ],
@@ -142,10 +142,15 @@ def test_a_term_is_narrowed_on_the_page(reviewer: TestClient, house: House) -> N
     of = {"term": "선거", "topic": "현실 정치"}
     decide(reviewer, kind="hit", choice="harmless", turn_id="T-7", **of)
     page = seen(reviewer.get("/review", params={"tab": "terms", "by": "가"}))
-    assert len(page.all("input", name="instead")) == 1
-    assert decide(reviewer, kind="term", choice="narrow", instead="선거 얘기, 선거철,", **of).status_code == 303
-    assert decided(house)[-1].instead == ("선거 얘기", "선거철")
-    assert "대신할 말만" in seen(decide(reviewer, kind="term", choice="narrow", instead=" , ", **of), 400).text
+    assert len(page.all("textarea", name="instead")) == 1
+    assert (
+        decide(reviewer, kind="term", choice="narrow", instead="선거 얘기\r\n\n선거, 투표\r 선거\n", **of).status_code
+        == 303
+    )
+    assert decided(house)[-1].instead == ("선거 얘기", "선거, 투표", " 선거")
+    listed = seen(reviewer.get("/review", params={"tab": "decisions"})).text
+    assert "→ 「선거 얘기」, 「선거, 투표」, 「 선거」: 좁히기" in listed
+    assert "대신할 말만" in seen(decide(reviewer, kind="term", choice="narrow", instead=" \r\n ", **of), 400).text
 
 
 def test_a_missing_ending_is_added_where_a_reply_mixes_levels(reviewer: TestClient, house: House) -> None:

@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 from wh_judge.ingest import TABLES
 from wh_judge.screen.upload_pages import TABLE_NAMES
 from wh_judge.screen.uploads import find
-from wh_judge.store.inputs import replace_table
 from wh_judge.store.snapshot import publish
+from wh_judge.store.tables import replace_table
 from wh_judge_tests.builders import card, turn
 from wh_judge_tests.house import DAY_1, House, at
 from wh_judge_tests.screen.site import reader, seen

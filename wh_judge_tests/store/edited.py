@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from wh_judge.ingest import TABLES
 from wh_judge.model import TURN_SCHEMA, ChatTurn, LexiconTerm, turns_from
 from wh_judge.store import versions
-from wh_judge.store.inputs import replace_table
 from wh_judge.store.schema import DDL, arrow, names
+from wh_judge.store.tables import replace_table
 from wh_judge_tests.builders import card, lexicon, turn
 from wh_judge_tests.house import DAYS, House, Table, at, rows, spoilt
 from wh_judge_tests.store.oracle import Versions, Witness, World

@@ -18,10 +18,11 @@ from wh_judge.probes.files import read_probes
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse
 from wh_judge.store.evaluations import read_judged, read_prompted, read_scores
-from wh_judge.store.inputs import bring_in, replace_table
+from wh_judge.store.inputs import bring_in
 from wh_judge.store.log import log_days
 from wh_judge.store.probes import results_of
 from wh_judge.store.schema import arrow, names, number
+from wh_judge.store.tables import replace_table
 from wh_judge.store.vote_agreement import agreement_now
 from wh_judge.store.votes import bring_in_people, read_support, read_tallies, vote_sources
 

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from wh_judge.store import versions
-from wh_judge.store.inputs import ingest_log
+from wh_judge.store.log_files import ingest_log
 from wh_judge.store.plan import plan_day
 from wh_judge_tests.builders import turn
 from wh_judge_tests.house import CARDS, DAY_1, DAY_3, DAYS, LEXICON, LOG, House, Line, at, rows, tables

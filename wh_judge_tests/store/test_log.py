@@ -7,8 +7,8 @@ import duckdb
 import pytest
 
 from wh_judge.model import TURN_SCHEMA
-from wh_judge.store.inputs import ingest_log
 from wh_judge.store.log import day_facts, keys, log_days, read_turns
+from wh_judge.store.log_files import ingest_log
 from wh_judge_tests.builders import turn
 from wh_judge_tests.house import DAY_1, DAY_2, DAY_3, DAYS, LOG, House, at
 

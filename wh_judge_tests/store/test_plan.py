@@ -9,7 +9,7 @@ import pytest
 from wh_judge.model import LexiconTerm
 from wh_judge.rules import RuleSettings
 from wh_judge.store import plan
-from wh_judge.store.inputs import ingest_log
+from wh_judge.store.log_files import ingest_log
 from wh_judge.store.plan import changed_terms, plan_day
 from wh_judge_tests.builders import card, lexicon, turn
 from wh_judge_tests.house import (

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from wh_judge.store import snapshot
-from wh_judge.store.inputs import ingest_log
+from wh_judge.store.log_files import ingest_log
 from wh_judge.store.schema import PUBLISHED
 from wh_judge.store.snapshot import Snapshot, is_published, publish
 from wh_judge_tests.builders import turn
