@@ -269,3 +269,10 @@ def test_rows_come_in_batches_that_keep_lines_and_problems(
     whole = read(path)
     assert (keys(whole), whole.lines) == (["a", "b", "c", "d"], [line, line + 2, line + 3, line + 5])
     assert [problem.line for problem in whole.problems] == [line + 1, line + 4]
+
+
+def test_lines_that_nobody_can_read_come_in_batches_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "BATCH_ROWS", 2)
+    (tmp_path / "x.jsonl").write_text("{\n" * 5, "utf-8")
+    batches = list(ingest.read_file(tmp_path / "x.jsonl", TABLES["chat_turn"], "x.jsonl"))
+    assert [[problem.line for problem in batch.problems] for batch in batches] == [[1, 2], [3, 4], [5]]

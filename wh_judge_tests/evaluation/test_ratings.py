@@ -77,7 +77,10 @@ def test_on_any_votes_the_two_agree_or_there_is_no_scale(counts: list[tuple[int,
 @pytest.mark.parametrize(
     ("tallies", "apart"),
     [
-        ([Tally("a", "b", 9000, 9000, 0, 0), Tally("b", "c", 3, 1, 0, 0), Tally("c", "d", 9000, 9000, 0, 0)], [1, 3, 1]),
+        (
+            [Tally("a", "b", 9000, 9000, 0, 0), Tally("b", "c", 3, 1, 0, 0), Tally("c", "d", 9000, 9000, 0, 0)],
+            [1, 3, 1],
+        ),
         ([Tally(f"m{n}", f"m{n + 1}", 95, 5, 0, 0) for n in range(8)], [19] * 8),
         ([Tally("a", "b", 9999, 1, 0, 0), Tally("b", "c", 9999, 1, 0, 0)], [9999, 9999]),
     ],

@@ -277,6 +277,20 @@ def test_a_file_that_does_not_say_who_decided_is_told_in_korean(reviewer: TestCl
     assert "누가 결정했는지 없습니다" in seen(answer, 400).text
 
 
+@pytest.mark.parametrize(("megabytes", "status"), [(0, 400), (22, 413)])
+def test_a_file_whose_length_nobody_is_told_is_read_up_to_the_cap(
+    megabytes: int, status: int, reviewer: TestClient
+) -> None:
+    def body() -> Iterator[bytes]:
+        yield b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.jsonl"\r\n\r\n{'
+        yield from [b" " * (1 << 20)] * megabytes
+        yield b"\r\n--b--\r\n"
+
+    kind = {"content-type": "multipart/form-data; boundary=b"}
+    page = seen(reviewer.post("/review/take", content=body(), headers=HERE | kind), status)
+    assert ("파일이 20 MB보다 큽니다" in page.text) == (status == 413)
+
+
 def test_an_empty_file_holds_no_decision(reviewer: TestClient, house: House) -> None:
     for name in ("a.csv", "a.jsonl", "a.json"):
         answer = reviewer.post("/review/take", data={"by": "가"}, files={"file": (name, b"")}, headers=HERE)
