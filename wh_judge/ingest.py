@@ -432,10 +432,11 @@ class _Reading:
         self._problem(record, "noted", *reasons)
 
     def _problem(self, record: Record, severity: Literal["rejected", "noted"], *reasons: str) -> None:
+        which = f"element {record.element}: " if record.element else ""
         raw = record.raw if record.value is None else json.dumps(record.value, ensure_ascii=False, default=str)
         raw = raw and raw[:RAW_LIMIT].encode(errors="replace").decode()
         self.out.problems += [
-            Problem(self.table.name, self.name, record.line, severity, reason, raw) for reason in reasons
+            Problem(self.table.name, self.name, record.line, severity, which + reason, raw) for reason in reasons
         ]
 
 

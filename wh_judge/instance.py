@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 
 from wh_judge import store
 from wh_judge.errors import UserError
-from wh_judge.locks import alone
+from wh_judge.locks import alone, is_alive, is_held
 from wh_judge.settings import Settings
 
 STANDALONE = """\
@@ -92,13 +92,30 @@ def _lock(instance: dg.DagsterInstance) -> Path:
     return Path(instance.storage_directory()).parent / "wh-judge.lock"
 
 
+def is_gone(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
+    """Whether the process of an unfinished run has ended; False also where nobody can tell."""
+    if _is_started_here(run):
+        return not is_held(_lock(instance))
+    for entry in instance.all_logs(run.run_id, of_type=dg.DagsterEventType.ENGINE_EVENT):
+        event = entry.dagster_event
+        if event and (event.message or "").startswith("Started process for run"):
+            pid = event.engine_event_data.metadata.get("pid")
+            return pid is not None and not is_alive(int(str(pid.value)), since=entry.timestamp)
+    return False
+
+
+def _is_started_here(run: dg.DagsterRun) -> bool:
+    return STARTED_HERE.items() <= run.tags.items()
+
+
 def _end_the_dead(instance: dg.DagsterInstance) -> None:
     """A run whose process was killed counts as running for ever and keeps its place in the pool of one: end it.
 
-    Whoever holds the lock knows that no run of the command line is alive. What the daemon started is its own affair.
+    Whoever holds the lock knows that no run of the command line is alive.
     """
-    for run in instance.get_runs(dg.RunsFilter(tags=STARTED_HERE, statuses=_UNFINISHED)):
-        instance.report_run_failed(run, "Its process ended before the run did.")
+    for run in instance.get_runs(dg.RunsFilter(statuses=_UNFINISHED)):
+        if _is_started_here(run) or is_gone(instance, run):
+            instance.report_run_failed(run, "Its process ended before the run did.")
     storage = instance.event_log_storage
     for run_id in storage.get_concurrency_run_ids() if storage.supports_global_concurrency_limits else ():
         holder = instance.get_run_by_id(run_id)

@@ -15,6 +15,8 @@ from wh_judge.errors import UserError
 SILENT_SECONDS = 2.0
 """How long whoever waits says nothing of it."""
 _PAUSE_SECONDS = 0.1
+_CLOCK_SECONDS = 120.0
+"""By how much a clock may have been set since, in whose seconds the start of a process is told."""
 
 _log = logging.getLogger(__name__)
 
@@ -49,6 +51,39 @@ def alone(path: Path, most: float = math.inf) -> Iterator[None]:
         file.write(f"{os.getpid()}\n")
         file.flush()
         yield
+
+
+def is_held(path: Path) -> bool:
+    """Whether a process holds the lock."""
+    try:
+        with path.open("a+", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
+
+
+def is_alive(pid: int, since: float) -> bool:
+    """Whether a process that was there at a moment (seconds since 1970) is there yet.
+
+    A number is given again: a process that began later is another one. Where the system does not tell when it began,
+    any process of that number counts.
+    """
+    try:
+        state, *rest = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+        [boot] = [line for line in Path("/proc/stat").read_text("utf-8").splitlines() if line.startswith("btime ")]
+    except (FileNotFoundError, ProcessLookupError):
+        if Path("/proc/self/stat").exists():
+            return False
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return True
+    began = int(boot.split()[1]) + int(rest[18]) / os.sysconf("SC_CLK_TCK")
+    return state != "Z" and began <= since + _CLOCK_SECONDS
 
 
 @cache

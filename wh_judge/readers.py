@@ -32,6 +32,8 @@ class Record(NamedTuple):
     reason: str | None = None
     raw: str | None = None
     """The record's text where `value` is None."""
+    element: int | None = None
+    """Its place in the array, from 1, where several stand on one line."""
 
     def record(self) -> "Record":
         """Itself."""
@@ -160,12 +162,14 @@ def _read_json(path: Path, _columns: Columns) -> Iterator[Record]:
     position = _skip_space(text, 0)
     array = text.startswith("[", position)
     position, line, counted, broken = position + array, 1, 0, False
+    element, last_line = 0, 0
     while True:
         position = _skip_space(text, position)
         line, counted = line + text.count("\n", counted, position), position
         if array and text.startswith("]", position):
             position = _skip_space(text, position + 1)
             break
+        element, beside, last_line = element + 1, line == last_line, line
         # An error counts the lines before it: behind the first one, elements are cut out before they are decoded.
         broken_end = strict_json.end_of_broken(text, position) if broken else None
         start = 0 if broken_end is None else position
@@ -182,12 +186,13 @@ def _read_json(path: Path, _columns: Columns) -> Iterator[Record]:
                 yield Record(line, None, f"is no JSON from here on, perhaps cut off: {reason}", text[position:])
                 return
             end = broken_end
-            yield Record(line, None, f"is no JSON: {reason}", text[position:end])
+            record = Record(line, None, f"is no JSON: {reason}", text[position:end])
         else:
             if is_utf8 or _is_utf8(text[position:end]):
-                yield _record(line, value, text[position:end])
+                record = _record(line, value, text[position:end])
             else:
-                yield Record(line, None, NOT_UTF8, text[position:end])
+                record = Record(line, None, NOT_UTF8, text[position:end])
+        yield record._replace(element=element) if beside or (array and _ANOTHER.match(text, end)) else record
         position = _skip_space(text, end)
         if not array:
             break
@@ -201,6 +206,9 @@ def _read_json(path: Path, _columns: Columns) -> Iterator[Record]:
         line += text.count("\n", counted, position)
         yield Record(line, None, "stands behind the end of the JSON; for one object a line, name the file .jsonl")
 
+
+_ANOTHER = re.compile(r"[^\S\n]*,[^\S\n]*\S")
+"""Another element on the same line."""
 
 NOT_UTF8 = "is not UTF-8; save the file as UTF-8"
 

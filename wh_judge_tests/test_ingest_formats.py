@@ -276,3 +276,10 @@ def test_lines_that_nobody_can_read_come_in_batches_too(tmp_path: Path, monkeypa
     (tmp_path / "x.jsonl").write_text("{\n" * 5, "utf-8")
     batches = list(ingest.read_file(tmp_path / "x.jsonl", TABLES["chat_turn"], "x.jsonl"))
     assert [[problem.line for problem in batch.problems] for batch in batches] == [[1, 2], [3, 4], [5]]
+
+
+def test_of_elements_on_one_line_a_problem_names_which(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text('[{"turn_id": "T-1"}, 7]', "utf-8")
+    [batch] = ingest.read_file(tmp_path / "x.json", TABLES["chat_turn"], "x.json")
+    first, second = (problem.reason for problem in batch.problems)
+    assert first.startswith("element 1: ") and second == "element 2: is no JSON object"

@@ -230,3 +230,9 @@ def test_a_disk_that_fails_while_a_file_is_read(suffix: str, tmp_path: Path, mon
     monkeypatch.setitem(READERS, suffix, fail)
     [record] = read(path)
     assert (record.line, record.value, record.reason) == (None, None, "cannot be read: Input/output error")
+
+
+def test_of_elements_on_one_line_the_place_is_told(tmp_path: Path) -> None:
+    content = '[{"id": "a"}, 1 ,{"id": "b"},\n{"id": "c"}, {"id": "d"},\n\n{"id": "e"}]'
+    records = read(write(tmp_path, "x.json", content))
+    assert [(record.line, record.element) for record in records] == [(1, 1), (1, 2), (1, 3), (2, 4), (2, 5), (4, None)]

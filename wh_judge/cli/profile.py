@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
+from wh_judge.cli.words import WORD
 from wh_judge.errors import UserError
 from wh_judge.report import safe
 from wh_judge.settings import load_settings
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 
 @click.command(name="profile")
-@click.argument("first", metavar="[MODEL_ID]", required=False)
-@click.argument("second", metavar="[OTHER_MODEL_ID]", required=False)
+@click.argument("first", metavar="[MODEL_ID]", required=False, type=WORD)
+@click.argument("second", metavar="[OTHER_MODEL_ID]", required=False, type=WORD)
 @click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(first: str | None, second: str | None, data: str | None, as_json: bool) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from wh_judge.cli.words import WORD
 from wh_judge.report import safe
 from wh_judge.settings import load_settings
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="tree")
-@click.argument("turn_id")
+@click.argument("turn_id", type=WORD)
 @click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(turn_id: str, data: str | None, as_json: bool) -> None:

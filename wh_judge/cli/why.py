@@ -6,13 +6,14 @@ from typing import Any
 import click
 from rich.console import Console
 
+from wh_judge.cli.words import WORD
 from wh_judge.report import safe
 from wh_judge.settings import load_settings
 from wh_judge.text import one_line
 
 
 @click.command(name="why")
-@click.argument("turn_id")
+@click.argument("turn_id", type=WORD)
 @click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(turn_id: str, data: str | None, as_json: bool) -> None:

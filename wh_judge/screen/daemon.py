@@ -1,6 +1,11 @@
 """Whether the Dagster daemon runs, which takes what lies in the inbox."""
 
+import time
+
 from wh_judge.settings import Settings
+
+SILENT_SECONDS = 180.0
+"""After so long without a sign a daemon counts as gone. It gives one every 30 seconds; Dagster waits half an hour."""
 
 
 def daemon_is_running(settings: Settings) -> bool | None:
@@ -15,4 +20,5 @@ def daemon_is_running(settings: Settings) -> bool | None:
             statuses = instance.get_daemon_statuses(["SENSOR"])
     except Exception:
         return None
-    return statuses["SENSOR"].healthy is True
+    heartbeat = statuses["SENSOR"].last_heartbeat
+    return heartbeat is not None and time.time() - heartbeat.timestamp < SILENT_SECONDS

@@ -31,6 +31,9 @@ class Run:
 
     run_id: str
     finished_at: dt.datetime
+    first: dt.date
+    last: dt.date
+    """The days that it judged or in which it changed verdicts."""
     written: int
     changed: int
 
@@ -40,11 +43,14 @@ def runs(snapshot: Snapshot) -> list[Run]:
 
     def compute() -> list[Run]:
         found = snapshot.rows(
-            """SELECT run_id, max(moment) AS finished_at, sum(written)::BIGINT AS written,
-                      sum(changed)::BIGINT AS changed
-               FROM (SELECT run_id, max(written_at) AS moment, count(*) AS written, 0 AS changed
+            """SELECT run_id, max(moment) AS finished_at, min(first) AS first, max(last) AS last,
+                      sum(written)::BIGINT AS written, sum(changed)::BIGINT AS changed
+               FROM (SELECT run_id, max(written_at) AS moment, min(day) AS first, max(day) AS last,
+                            count(*) AS written, 0 AS changed
                      FROM verdict_history GROUP BY run_id
-                     UNION ALL SELECT run_id, max(changed_at), 0, count(*) FROM verdict_change GROUP BY run_id)
+                     UNION ALL
+                     SELECT run_id, max(changed_at), min(day), max(day), 0, count(*)
+                     FROM verdict_change GROUP BY run_id)
                GROUP BY run_id ORDER BY finished_at DESC, run_id"""
         )
         return [Run(**row) for row in found]
@@ -80,6 +86,12 @@ def choices(snapshot: Snapshot) -> dict[str, list[Any]]:
         }
 
     return snapshot.cached("choices", compute)
+
+
+def character_names(snapshot: Snapshot) -> dict[str, str]:
+    """The names of the characters that have turns, by character_id."""
+    characters = choices(snapshot)["characters"]
+    return snapshot.cached("names", lambda: {character["id"]: character["name"] for character in characters})
 
 
 def places(snapshot: Snapshot, filter_: Filter) -> dict[str, Places]:

@@ -191,6 +191,8 @@ _OF_A_COLUMN = [(re.compile(f"{_COLUMN} {pattern}{_VALUE}", re.DOTALL), korean) 
 
 def korean(reason: str) -> str:
     """A reason in Korean, with what it quotes as it was."""
+    if found := re.fullmatch(r"element (\d+): (.+)", reason, re.DOTALL):
+        return f"{found[1]}번째 것: {korean(found[2])}"
     for pattern, sentence in _PATTERNS:
         if found := pattern.fullmatch(reason):
             return _filled(sentence, found)

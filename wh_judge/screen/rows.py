@@ -10,7 +10,7 @@ from typing import Any
 
 from wh_judge.model import VERDICT_SCHEMA
 from wh_judge.screen.filters import UNJUDGED
-from wh_judge.screen.listing import Places
+from wh_judge.screen.listing import Places, character_names
 from wh_judge.screen.render import shown
 from wh_judge.screen.snapshots import Snapshot
 from wh_judge.store.schema import SHOWN_TEXT
@@ -43,7 +43,11 @@ def listed(snapshot: Snapshot, groups: Mapping[str, Places]) -> dict[str, list[R
     found = by_id(snapshot, "verdict", _LISTED, [*judged_at.values()])
     found |= by_id(snapshot, "unjudged", "*", [*unjudged_at.values()])
     texts = by_id(snapshot, "chat_turn", f"turn_id, {_texts(SHOWN_TEXT)}", list(found))
-    rows = {turn_id: shown(_opened(row) | texts.get(turn_id, _NO_TEXTS)) for turn_id, row in found.items()}
+    names = character_names(snapshot)
+    rows = {
+        turn_id: shown(_opened(row) | texts.get(turn_id, _NO_TEXTS) | _named(row, names))
+        for turn_id, row in found.items()
+    }
     return {
         group: [rows[(unjudged_at if group == UNJUDGED else judged_at)[place]] for place in places[group]]
         for group in groups
@@ -70,7 +74,15 @@ def judged(
     ids = [turn["turn_id"] for turn in turns]
     found = by_id(snapshot, "verdict", _FULL if full else _LISTED, ids)
     found |= by_id(snapshot, "unjudged", "turn_id, reason", [one for one in ids if one not in found])
-    return [shown({"reason": None} | _opened(found.get(turn["turn_id"], {})) | turn) for turn in turns]
+    names = character_names(snapshot)
+    return [
+        shown({"reason": None} | _opened(found.get(turn["turn_id"], {})) | turn | _named(turn, names)) for turn in turns
+    ]
+
+
+def _named(row: Row, names: Mapping[str, str]) -> Row:
+    """Who speaks; of a character that is no longer in the log its id."""
+    return {"character_name": names.get(row["character_id"], row["character_id"])}
 
 
 def _turn_ids(snapshot: Snapshot, table: str, places: Sequence[int]) -> dict[int, str]:

@@ -35,7 +35,7 @@ def example(request: Request, snapshot: Snapshot) -> Response:
         snapshot,
         "example.html",
         character=character,
-        sessions=sessions,
+        sessions=sorted(sessions, key=lambda session: (session["day"], session["session_id"])),
         session_id=session_id,
         rows=rows,
     )

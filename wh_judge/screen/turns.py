@@ -13,7 +13,7 @@ from wh_judge.screen.decided import decision
 from wh_judge.screen.drafts import drafts_of
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
-from wh_judge.screen.listing import choices
+from wh_judge.screen.listing import character_names
 from wh_judge.screen.render import render
 from wh_judge.screen.rows import FULL_TEXT, judged
 from wh_judge.screen.snapshots import Snapshot
@@ -107,7 +107,7 @@ def session_page(request: Request, snapshot: Snapshot) -> Response:
         session_id=session_id,
         facts=facts,
         rows=conversation(snapshot, session_id, number),
-        names_of=names_of(snapshot),
+        names_of=character_names(snapshot),
         number=number,
         last_page=pages,
     )
@@ -133,11 +133,6 @@ def _page(number: int) -> str:
     return f"LIMIT {SESSION_ROWS} OFFSET {(number - 1) * SESSION_ROWS}"
 
 
-def names_of(snapshot: Snapshot) -> dict[str, str]:
-    """The names of the characters, by character_id."""
-    return {character["id"]: character["name"] for character in choices(snapshot)["characters"]}
-
-
 def prompt_page(request: Request, snapshot: Snapshot) -> Response:
     """The replies to one prompt side by side."""
     prompt_id = asked(request)
@@ -153,7 +148,7 @@ def prompt_page(request: Request, snapshot: Snapshot) -> Response:
         "prompt.html",
         prompt_id=prompt_id,
         rows=rows,
-        names_of=names_of(snapshot),
+        names_of=character_names(snapshot),
         number=number,
         last_page=pages,
     )

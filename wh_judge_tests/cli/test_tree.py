@@ -111,3 +111,9 @@ def test_a_published_copy_gives_the_same_trees(house: House) -> None:
 def test_settings_are_read_back_from_their_version(endings: tuple[str, ...]) -> None:
     rules = RuleSettings(endings=endings)
     assert settings_of(settings_version(rules)) == rules
+
+
+@pytest.mark.parametrize("command", ["tree", "why", "profile"])
+def test_what_is_no_text_is_refused(command: str, house: House) -> None:
+    result = call(command, "\udcff", "--data", house.data)
+    assert result.code == 2 and "is not UTF-8" in result.err

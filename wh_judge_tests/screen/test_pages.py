@@ -308,3 +308,12 @@ def test_changes_lead_from_run_to_run(client: TestClient) -> None:
     page = seen(client.get("/changes"))
     assert {found["value"] for found in page.all("option")} == {"", FIRST, SECOND}
     assert "/turn?id=T-2" in page.links("/turn")
+
+
+def test_who_speaks_is_called_by_name(client: TestClient) -> None:
+    assert "나린 · model-a" in seen(client.get("/session?id=S-recall")).text
+
+
+def test_a_run_is_told_from_others_by_its_days(client: TestClient) -> None:
+    options = seen(client.get("/changes")).text
+    assert "2026-09-01 ~ " in options or "2026-09-01 판정" in options

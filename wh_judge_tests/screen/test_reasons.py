@@ -136,3 +136,8 @@ def test_why_stability_is_not_known_is_told_in_korean(rows: list[tuple[str, str,
     judged = pa.Table.from_pylist([dict(zip(JUDGED_SCHEMA.names, ("J", *row), strict=True)) for row in rows])
     [found] = measure_stability(judged.cast(JUDGED_SCHEMA), rate([]))
     assert found.note is not None and HANGUL.search(korean(found.note)), found.note
+
+
+def test_the_place_of_an_element_is_told_in_korean() -> None:
+    assert korean("element 2: is no JSON object") == f"2번째 것: {korean('is no JSON object')}"
+    assert korean("verdict is not 'a', 'b' or 'c' ('d')").startswith("verdict가 'a', 'b', 'c' 가운데 하나가 아닙니다")
