@@ -29,7 +29,7 @@ from wh_judge.review.intake import read_drafts
 from wh_judge.review.known import Given, decide
 from wh_judge.review.labels import FILE, by_labeller, pair_agreements
 from wh_judge.review.queues import QUEUES, Task, draw, newest_week
-from wh_judge.review.terms import term_precision
+from wh_judge.review.terms import LEAST_READ, term_precision
 from wh_judge.screen.bounded import bounded
 from wh_judge.screen.decided import CHOICES, KNOWN, decision, written_down
 from wh_judge.screen.errors import PageError
@@ -94,7 +94,7 @@ def _content(
         if tab in QUEUES:
             return {"tasks": draw(cursor, tab, week, rules, decisions)}
         if tab == "terms":
-            return {"terms": term_precision(cursor, decisions)}
+            return {"terms": term_precision(cursor, decisions), "least_read": LEAST_READ}
         if tab == "endings":
             key = ("endings", rules.parts, len(decisions))
             return {"proposals": snapshot.cached(key, lambda: propose(cursor, rules, decisions))}

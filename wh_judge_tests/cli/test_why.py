@@ -106,6 +106,7 @@ def test_why_knows_a_turn_that_is_gone(house: House) -> None:
         ("T-10", ["Not compared"]),
         ("T-15", ["<script>alert(1)</script>"]),
         ("T-18", ["Earlier", "no verdict"]),
+        ("T-1", ["Earlier", "then judged again with the same outcome; only these inputs were other: card"]),
     ],
 )
 def test_why_shows_it_to_people(turn_id: str, texts: list[str], house: House) -> None:
