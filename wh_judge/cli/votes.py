@@ -61,7 +61,9 @@ def import_votes(path: Path, form: str, source: str, items: Path | None, data: s
 
     settings = load_settings(data=data)
     found = read_votes(path, form, source, items)  # type: ignore[arg-type]
-    check_ids(found, known_votes(settings), path)
+    known = known_votes(settings)
+    check_ids(found, known, path)
+    again = len(set(found["vote_id"].to_pylist()).intersection(known["vote_id"].to_pylist()))
     written, hashed = list(lines(found)), hashlib.md5()
     for line in written:
         hashed.update(line.encode())
@@ -71,7 +73,8 @@ def import_votes(path: Path, form: str, source: str, items: Path | None, data: s
     out = folder / f"votes-{re.sub(r'[^0-9A-Za-z가-힣_-]+', '-', source)[:NAME_LIMIT]}-{hashed.hexdigest()[:8]}.jsonl"
     if not out.exists():
         write_lines(written, out)
-    click.echo(f"{found.num_rows} votes written to {out}; wh-judge run counts them", err=True)
+    told = f" {again} of them are known already, by their ids or as equal votes, and count once;" if again else ""
+    click.echo(f"{found.num_rows} votes written to {out};{told} wh-judge run counts them", err=True)
 
 
 @command.command(name="export")

@@ -47,9 +47,9 @@ def test_imported_votes_are_in_the_warehouse_after_the_next_run(house: House) ->
     assert {entry.source for entry in found} == {"arena"}
 
 
-def test_the_same_file_again_changes_nothing(house: House) -> None:
-    brought_in(house)
-    brought_in(house)
+def test_the_same_file_again_changes_nothing_and_says_so(house: House) -> None:
+    assert "known already" not in brought_in(house).err
+    assert "4 of them are known already" in brought_in(house).err
     with house.warehouse() as connection:
         assert len(read_votes(connection)) == 4
 
