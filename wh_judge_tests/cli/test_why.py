@@ -248,6 +248,16 @@ def test_log_files_that_were_not_read_as_they_are_are_named(
     assert "\x1b" not in said
 
 
+def test_an_uploaded_file_is_called_as_its_sender_called_it(edited: House) -> None:
+    dropped(edited)
+    name = f"20260901T200100000000-{'a' * 64}.jsonl"
+    (edited.settings.inbox / "a\x1b[31m.jsonl").rename(edited.settings.inbox / name)
+    folder = edited.settings.uploads / ("a" * 64)
+    folder.mkdir(parents=True)
+    (folder / "report.json").write_text(json.dumps({"name": "내 로그.jsonl"}), encoding="utf-8")
+    assert f"내 로그.jsonl (inbox/{name}) {UNREAD}\n" in stale(edited).err
+
+
 def test_stale_days_are_named_for_machines(edited: House) -> None:
     code, out, error = stale(edited, "--json")
     assert (code, error) == (1, "")
