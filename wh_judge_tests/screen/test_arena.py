@@ -277,7 +277,22 @@ def test_the_brier_score_stands_with_its_interval(house: House) -> None:
     document = agreed("가람")
     judge = document.judges[0].model_copy(update={"brier": Share(value=0.2, low=0.1, high=0.3, votes=2)})
     text = ratings(house, vote_agreement=document.model_copy(update={"judges": [judge]}))
-    assert "0.20 0.10–0.30 반반이면 0.25" in text
+    assert "0.20 0.10 ~ 0.30 반반이면 0.25" in text
+
+
+def test_no_minus_touches_the_dash_of_an_interval(house: House) -> None:
+    document = agreed("가람", "나래")
+    people = document.labellers.model_copy(update={"alpha": -0.3, "low": -0.5, "high": -0.14})
+    rated = rate_arena([Tally("가", "나", 1, 1, 0, 0)], [], {"screen": 2})
+    [first, second] = rated.people.ratings
+    far = rated.people.model_copy(update={"ratings": [first.model_copy(update={"low": -90.0, "high": -8.0}), second]})
+    text = ratings(
+        house,
+        vote_agreement=document.model_copy(update={"labellers": people}),
+        arena_ratings=rated.model_copy(update={"people": far}),
+    )
+    assert "-0.30입니다(-0.50 ~ -0.14)" in text and "-90 ~ -8" in text
+    assert "–-" not in text
 
 
 def test_rows_on_unknown_turns_are_told_and_hostile_names_are_text(house: House) -> None:
