@@ -1,5 +1,6 @@
 """Blind votes and ratings on the screen."""
 
+import json
 import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from pydantic import BaseModel
 from starlette.testclient import TestClient
 
 from wh_judge.evaluation.bradley_terry import Tally
+from wh_judge.evaluation.pairing import candidates
 from wh_judge.evaluation.people import JUDGED_SCHEMA, Share, UnplacedScores, VoteAgreement, measure_vote_agreement
 from wh_judge.evaluation.ratings import rate, rate_arena
 from wh_judge.evaluation.support import tally
@@ -17,7 +19,7 @@ from wh_judge.model import ChatTurn
 from wh_judge.screen.arena import BEFORE, CHOICES, NAME_LIMIT
 from wh_judge.store import evaluations
 from wh_judge.store.snapshot import publish
-from wh_judge.store.votes import journal_votes, read_answers
+from wh_judge.store.votes import bring_in_people, journal_votes, read_answers, replies_as_seen
 from wh_judge.votes.rows import VOTE_SCHEMA, Vote
 from wh_judge_tests.builders import turn
 from wh_judge_tests.house import CARDS, DAY_1, LEXICON, House, at
@@ -150,6 +152,20 @@ def test_nobody_is_shown_a_pair_again_until_all_are_done(voter: TestClient) -> N
     assert "모두 골랐습니다" in pair(voter).text
     assert len(voted) == len(journal_votes(voter.app.state.settings))  # type: ignore[attr-defined]
     assert pair(voter, "나").all("input", name="offer")
+
+
+def test_votes_that_came_with_the_inputs_count_too(house: House) -> None:
+    with house.warehouse() as connection:
+        [(case, models), *others] = candidates(replies_as_seen(read_answers(connection)))
+        own = cast(case_id=case, model_a=models[1], model_b=models[0], annotator="가").model_dump(mode="json")
+        (house.inputs / "votes.jsonl").write_text(json.dumps(own), encoding="utf-8")
+        bring_in_people(connection, house.settings)
+        publish(connection, house.settings.published, keep=3)
+    with reader(house) as client:
+        assert "가 · 1표" in pair(client).text
+        offered = [vote(client) for _ in others]
+        assert (case, *models) not in {(found.case_id, found.model_a, found.model_b) for found in offered}
+        assert "모두 골랐습니다" in pair(client).text
 
 
 def test_a_hostile_name_is_cut_and_only_text(voter: TestClient) -> None:
