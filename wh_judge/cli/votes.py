@@ -54,6 +54,8 @@ def import_votes(path: Path, form: str, source: str, items: Path | None, data: s
       wh-judge votes import project-1.json --format label-studio --source studio
       wh-judge votes import annotation_output/ --format potato --items pairs.jsonl
     """
+    import pyarrow.compute as pc
+
     from wh_judge.outputs import write_lines
     from wh_judge.store.votes import known_votes
     from wh_judge.votes.formats import check_ids, read_votes
@@ -61,7 +63,9 @@ def import_votes(path: Path, form: str, source: str, items: Path | None, data: s
 
     settings = load_settings(data=data)
     found = read_votes(path, form, source, items)  # type: ignore[arg-type]
-    check_ids(found, known_votes(settings), path)
+    known = known_votes(settings)
+    check_ids(found, known, path)
+    again = pc.sum(pc.is_in(found["vote_id"], value_set=known["vote_id"])).as_py()
     written, hashed = list(lines(found)), hashlib.md5()
     for line in written:
         hashed.update(line.encode())
@@ -72,6 +76,10 @@ def import_votes(path: Path, form: str, source: str, items: Path | None, data: s
     if not out.exists():
         write_lines(written, out)
     click.echo(f"{found.num_rows} votes written to {out}; wh-judge run counts them", err=True)
+    if again:
+        # Without ids, two people who say the same of the same replies cannot be told from one file given twice.
+        told = f"{again} of them, by their vote_id or, without one, by all that they say, stand in other files already"
+        click.echo(f"{told} and count once", err=True)
 
 
 @command.command(name="export")

@@ -94,7 +94,7 @@ def _next_pair(request: Request, snapshot: Snapshot, annotator: str) -> dict[str
         "sides": list(zip(sides, before, strict=True)),
         "same_before": [*map(_said, before[0])] == [*map(_said, before[1])],
         "cards": [(character, _card(snapshot, character)) for character in characters],
-        "message": sides[0].user_message,
+        "same_message": len({as_seen(side.user_message or "") for side in sides}) == 1,
         "done": len(voted),
         "full_text": FULL_TEXT,
     }

@@ -54,6 +54,14 @@ def test_the_same_file_again_changes_nothing(house: House) -> None:
         assert len(read_votes(connection)) == 4
 
 
+def test_votes_that_other_files_have_already_are_told(house: House) -> None:
+    equal = {name: value for name, value in BATTLES[0].items() if name not in ("id", "vote_id")}
+    assert "already" not in brought_in(house, *[equal] * 3)[2]
+    assert "\n3 of them, " in brought_in(house, *[equal] * 5)[2]
+    with house.warehouse() as connection:
+        assert len(read_votes(connection)) == 5
+
+
 def test_one_bad_label_and_nothing_is_brought_in(house: House) -> None:
     code, out, error = brought_in(house, BATTLES[0], BATTLES[1] | {"winner": "draw"})
     assert (code, out) == (2, "")

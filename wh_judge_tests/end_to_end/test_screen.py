@@ -16,12 +16,15 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from wh_judge.evaluation.profile import measure_profiles
+from wh_judge.store import evaluations
 from wh_judge.store.snapshot import publish
 from wh_judge.store.stale import find_stale
 from wh_judge.store.votes import journal_votes
 from wh_judge_tests.builders import card, turn
 from wh_judge_tests.end_to_end.browser import chromium
 from wh_judge_tests.end_to_end.server import ROOT
+from wh_judge_tests.evaluation.test_profile import table
 from wh_judge_tests.house import DAY_1, House, at
 from wh_judge_tests.screen.server import served
 from wh_judge_tests.screen.site import grade
@@ -295,7 +298,7 @@ def test_a_page_keeps_nobody_out(browser: Browser, address: str, name: str, sche
 
 @pytest.fixture(scope="module")
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[House, str]]:
-    """Replies without end of two models to thirty prompts."""
+    """Replies without end of two models to thirty prompts, and profiles of models at both ends of an axis."""
     house = House(tmp_path_factory.mktemp("arena"))
     house.cards(card("C-1", public=True))
     house.lexicon(("선거", "현실 정치"))
@@ -314,9 +317,20 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[House, str
     with house.warehouse() as connection:
         house.bring_in(connection)
         assert house.judge(connection, DAY_1, FIRST).committed
+        ends = [(f"M-{place}", "C-1", "P-1", {"speech": float(place)}) for place in range(2)]
+        evaluations.keep(connection, "capability_profiles", measure_profiles(table(ends)), FIRST)
         publish(connection, house.settings.published, keep=1)
     with served(house.data) as address:
         yield house, address.rstrip("/")
+
+
+def test_a_telephone_shows_every_dot_of_the_profiles(browser: Browser, arena: tuple[House, str]) -> None:
+    reader = Reader(browser, arena[1], viewport={"width": 360, "height": 800})
+    page = reader.open("/profiles")
+    dots = [dot.bounding_box() for dot in page.locator(".dots .model").all()]
+    assert len(dots) == 4
+    assert all(box and box["x"] >= 0 and box["x"] + box["width"] <= 360 for box in dots)
+    reader.context.close()
 
 
 def test_a_key_that_is_held_down_is_one_vote(browser: Browser, arena: tuple[House, str]) -> None:

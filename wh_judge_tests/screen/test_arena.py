@@ -1,6 +1,7 @@
 """Blind votes and ratings on the screen."""
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -218,6 +219,21 @@ def test_conversations_that_differ_stand_each_at_its_side(tmp_path: Path) -> Non
         tmp_path, *talk("S-1", 1, "갑", model="M-1", reply="가"), *talk("S-2", 11, "을", model="M-2", reply="나")
     )
     assert "저마다 다른 대화" in page.text and page.text.count("앞선 대화 1회차") == 2
+
+
+def test_messages_that_differ_stand_each_at_its_side(tmp_path: Path) -> None:
+    first, second = talk("S-1", 1, model="M-1", reply="가") + talk("S-2", 11, model="M-2", reply="나")
+    asked = [first.model_copy(update={"user_message": "이것?"}), second.model_copy(update={"user_message": "저것?"})]
+    page = arena(tmp_path, *asked)
+    assert "저마다 다른 말에 답했습니다" in page.text
+    for message, reply in (("이것?", "가"), ("저것?", "나")):
+        assert re.search(rf"(왼쪽|오른쪽)\s*{re.escape(message)}\s*{reply}\s", page.text), page.text
+
+
+def test_a_message_that_both_share_is_shown_once(tmp_path: Path) -> None:
+    turns = talk("S-1", 1, model="M-1", reply="가") + talk("S-2", 11, model="M-2", reply="나")
+    page = arena(tmp_path, *(entry.model_copy(update={"user_message": "이것?"}) for entry in turns))
+    assert page.text.count("이것?") == 1 and "저마다 다른 말" not in page.text
 
 
 def test_of_a_long_conversation_the_end_is_shown(tmp_path: Path) -> None:
