@@ -50,29 +50,36 @@ define free
 	"UI_PORT, DOCS_PORT or SCREEN_PORT, such as: make ui UI_PORT=3010" >&2; exit 2; }; done
 endef
 
+# dagster recommends dg dev, which reads a layout of its own that this project does not have.
+QUIET := PYTHONWARNINGS='ignore:Function `dev_command` is superseded:FutureWarning'
+
 # The second server shows the Data Docs that the checks link to: a browser opens no file from a served page.
 ui: .venv/run
 	$(call free,$(UI_PORT) $(DOCS_PORT))
 	@mkdir -p $(DATA)/docs
 	@$(BIN)/python -m http.server --bind $(HOST) --directory $(DATA)/docs $(DOCS_PORT) >/dev/null 2>&1 & docs=$$!; \
 	trap "kill $$docs 2>/dev/null" EXIT; \
-	$(BIN)/dagster dev --host $(HOST) --port $(UI_PORT)
+	echo "Dagster UI  http://$(HOST):$(UI_PORT)" >&2; echo "Data Docs   http://$(HOST):$(DOCS_PORT)" >&2; \
+	$(QUIET) $(BIN)/dagster dev --host $(HOST) --port $(UI_PORT)
 
 # The screen and the Dagster UI end together.
 serve: .venv/run
 	$(call free,$(UI_PORT) $(DOCS_PORT) $(SCREEN_PORT))
-	@$(BIN)/wh-judge screen --host $(HOST) --port $(SCREEN_PORT) & screen=$$!; \
+	@echo "screen      http://$(HOST):$(SCREEN_PORT)" >&2; \
+	$(BIN)/wh-judge screen --host $(HOST) --port $(SCREEN_PORT) & screen=$$!; \
 	trap "kill $$screen 2>/dev/null" EXIT; \
 	$(MAKE) --no-print-directory ui
 
 .venv/run: requirements.lock pyproject.toml
 	@sh tools/make-venv.sh $(PYTHON)
-	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --no-deps -e .
+	@echo "installing what wh-judge needs into .venv; this takes some minutes, once" >&2
+	@sh tools/install.sh requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $@
 
 .venv/dev: .venv/run requirements-dev.lock
-	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	@echo "installing what the tests need into .venv" >&2
+	@sh tools/install.sh requirements-dev.lock
 	@touch $@
 
 model: .venv/dev

@@ -1,6 +1,6 @@
 """What a person wants to see after a run, as tables in a terminal and as one JSON document."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -13,7 +13,7 @@ from wh_judge.model import VERDICTS
 from wh_judge.settings import Settings
 from wh_judge.store.evaluations import VALIDATION_SUMS, read
 from wh_judge.store.problems import read_problems
-from wh_judge.text import printable
+from wh_judge.text import one_line, printable
 from wh_judge.uploaded import with_labels
 from wh_judge.validations import VALIDATIONS, ValidationResult
 
@@ -236,32 +236,27 @@ def draft_tables(scores: "Sequence[Score]", shown: int, console: Console) -> Non
             console.print(f"  {safe(score.file)}  … {len(score.refusals) - shown} more, all of them in --json")
 
 
-def task_table(tasks: "Sequence[Task]") -> Table:
-    """The tasks of one queue, one a row: what to look at, and what was decided."""
-    of_names = tasks[0].queue == "names"
-    columns = ("character", "name", "turns", "close to", "said") if of_names else ("turn", "character", "why", "said")
-    table = Table(*columns, "decided", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+def task_lines(tasks: "Iterable[Task]") -> Iterator[str]:
+    """The tasks of one queue, two lines each: what to look at and what was decided, then what was said, whole."""
     for task in tasks:
-        table.add_row(*map(safe, [*(_name_cells(task) if of_names else _turn_cells(task)), task.decided or ""]))
-    return table
+        head, said = _of_name(task) if task.queue == "names" else _of_turn(task)
+        decided = f"[{task.decided}]" if task.decided else ""
+        yield one_line("  ".join(filter(None, (*head, decided))))
+        yield f"    {one_line(said)}"
 
 
-def _name_cells(task: "Task") -> list[str]:
+def _of_name(task: "Task") -> tuple[list[str], str]:
     close = ", ".join(f"{one['name']} ({one['how']})" for one in task.data["closest"])
     said = task.data["turns"][0]
-    return [
-        task.data["character_name"],
-        task.name or "",
-        str(task.data["count"]),
-        close,
-        f"{said['turn_id']}: {said['reply_text'] or ''}",
-    ]
+    count = counted(task.data["count"], "turn")
+    head = [task.name or "", task.data["character_name"], count, f"close to {close}" if close else ""]
+    return head, f"{said['turn_id']}: {said['reply_text'] or ''}"
 
 
-def _turn_cells(task: "Task") -> list[str]:
+def _of_turn(task: "Task") -> tuple[list[str], str]:
     data = task.data
     why = f"{task.term} -> {task.topic}" if task.kind == "hit" else f"{data['polite']} of {data['sentences']} polite"
-    return [task.turn_id or "", data["character_name"] or "", why, data["reply_text"] or ""]
+    return [task.turn_id or "", data["character_name"] or "", why], data["reply_text"] or ""
 
 
 def safe(text: str) -> str:

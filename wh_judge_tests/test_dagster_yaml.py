@@ -8,7 +8,7 @@ import pytest
 import yaml
 from dagster._core.instance.config import dagster_instance_config
 
-from wh_judge.instance import STANDALONE
+from wh_judge.home import STANDALONE
 from wh_judge_tests.documents import ROOT
 
 PROJECT: dict[str, Any] = yaml.safe_load((ROOT / "dagster.yaml").read_text(encoding="utf-8"))

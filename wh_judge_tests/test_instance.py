@@ -16,7 +16,8 @@ import yaml
 
 from wh_judge import store
 from wh_judge.errors import UserError
-from wh_judge.instance import STARTED_HERE, dagster_home, open_instance
+from wh_judge.home import dagster_home
+from wh_judge.instance import STARTED_HERE, open_instance
 from wh_judge.resources import POOL
 from wh_judge.settings import Settings
 from wh_judge_tests.holder import process_that_holds

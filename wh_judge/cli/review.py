@@ -1,6 +1,7 @@
 """`wh-judge review`: what people look at, what they decide, and what their decisions would change."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 _BY = click.option("--by", required=True, help="Who decided.")
 _WHY = click.option("--why", help="Why.")
 KINDS = ["name", "hit", "term", "speech", "ending", "trailing", "label"]
+FIELDS = {"turn": "turn_id", "character": "character_id"}
+"""Fields of a decision whose option is called otherwise."""
 NEXT = "wh-judge run judges again what it touches"
 _NOTHING = {
     "forbidden": "no turn of this week is judged 금지 소재 접촉",
@@ -51,11 +54,14 @@ def command() -> None:
 def queue(name: str, week: str | None, only_open: bool, out: Path | None, data: str | None, as_json: bool) -> None:
     """Show or write the week's tasks of a queue.
 
+    NAME is forbidden (20 turns that touch a forbidden topic: is it harmful?), names (names that no card has: add or
+    block?) or speech (20 replies that mix speech levels: how do they sound?).
+
     \b
     Example:
       wh-judge review queue forbidden --week 2026-W36 --out tasks.csv
     """
-    from wh_judge.report import counted
+    from wh_judge.report import counted, task_lines
     from wh_judge.review.exchange import rows_of, write_tasks
     from wh_judge.review.queues import draw, newest_week, open_tasks
 
@@ -70,12 +76,9 @@ def queue(name: str, week: str | None, only_open: bool, out: Path | None, data: 
     if as_json:
         click.echo(json.dumps(rows_of(tasks), ensure_ascii=False, indent=2))
     elif out is None:
-        from rich.console import Console
-
-        from wh_judge.report import task_table
-
         if tasks:
-            Console(emoji=False, highlight=False).print(task_table(tasks))
+            for line in task_lines(tasks):
+                click.echo(line)
             click.echo(f"{counted(len(tasks), 'task')}; --out writes them to a file to decide in", err=True)
         elif drawn:
             click.echo(f"{week}: somebody has decided on each of the {len(drawn)}", err=True)
@@ -126,8 +129,7 @@ def decide(kind: str, choice: str, data: str | None, **given: Any) -> None:
     Example:
       wh-judge review decide ending add --ending 습니까 --by me
     """
-    fields = {"turn": "turn_id", "character": "character_id"}
-    _decide({"kind": kind, "choice": choice} | {fields.get(name, name): cell for name, cell in given.items()}, data)
+    _decide({"kind": kind, "choice": choice} | {FIELDS.get(name, name): cell for name, cell in given.items()}, data)
 
 
 @command.command(name="undo")
@@ -156,8 +158,18 @@ def _decide(cells: dict[str, Any], data: str | None) -> None:
     try:
         draft = Draft.model_validate(cells)
     except ValidationError as error:
-        raise UserError(f"{cells['kind']} {cells['choice']}: {reason(error)}") from None
+        raise UserError(f"{cells['kind']} {cells['choice']}: {_by_options(reason(error))}") from None
     _write(load_settings(data=data), by_hand(draft))
+
+
+def _by_options(text: str) -> str:
+    """What is missing, by the options that give it."""
+    found = re.fullmatch(r"(\w+) is missing; (\w+) needs (.+)", text)
+    if found is None:
+        return text
+    given = {field: f"--{option}" for option, field in FIELDS.items()}
+    missing, *needed = (given.get(field, f"--{field}") for field in (found[1], *found[3].split(", ")))
+    return f"{missing} is missing; {found[2]} needs {', '.join(needed)}"
 
 
 def _write(settings: Settings, given: "Sequence[Given]") -> None:

@@ -111,15 +111,17 @@ def terms(settings: Settings) -> Found:
       wh-judge review terms
     """
     from wh_judge.report import counted
-    from wh_judge.review.terms import term_precision
+    from wh_judge.review.terms import LEAST_READ, term_precision
 
     with reading(settings) as (connection, decided):
         rows = term_precision(connection, decided)
+    few = f"too few to tell: fewer than {LEAST_READ} read"
     return Found(
         [row._asdict() for row in rows],
         (
             f"{row.precision:.0%} of {row.harmful + row.harmless}  {row.term} -> {row.topic}"
-            f"  {counted(row.hits, 'turn')}  {row.proposal}" + (f"  ({' / '.join(row.around)})" if row.around else "")
+            f"  {counted(row.hits, 'turn')}  {row.proposal or few}"
+            + (f"  ({' / '.join(row.around)})" if row.around else "")
             for row in rows
         ),
         "nobody has said yet of a hit whether it is harmful; wh-judge review queue forbidden shows 20 of a week",

@@ -6,11 +6,13 @@ import re
 import secrets
 import signal
 import socket
+from contextlib import suppress
 from types import FrameType
 
 import click
 
 from wh_judge.errors import UserError
+from wh_judge.home import dagster_home
 from wh_judge.settings import load_settings
 
 TOKEN = "WH_JUDGE_TOKEN"
@@ -70,6 +72,9 @@ def _serve(host: str, port: int, names: tuple[str, ...], data: str | None) -> No
     listener = _listen(host, port)
     address = f"http://{_shown(host)}:{listener.getsockname()[1]}/"
     click.echo(f"{address}{f'?token={token}' if token else ''}", err=True)
+    # A dagster.yaml has its paths relative to its folder. Without one nobody can tell whether a daemon runs.
+    with suppress(UserError, OSError):
+        os.chdir(dagster_home(settings))
     app = create_app(settings, Access(hosts, token))
     config = uvicorn.Config(
         app,

@@ -7,6 +7,7 @@ import click
 
 from wh_judge.settings import load_settings
 from wh_judge.text import one_line
+from wh_judge.uploaded import with_labels
 
 _JUDGES = frozenset({"chat_turn", "character_card", "topic_lexicon"})
 """Inputs by which days are judged."""
@@ -42,7 +43,10 @@ def command(inputs: str | None, data: str | None, as_json: bool) -> None:
             failed = "  (a validation failed on just these inputs)" if entry.failed else ""
             click.echo(f"{entry.day}  {'; '.join(entry.causes)}{failed}")
         for name in unread:
-            click.echo(f"{one_line(name)} is new or changed since it was read; {_next(name)}", err=True)
+            click.echo(
+                f"{one_line(with_labels(name, settings.uploads))} is new or changed since it was read; {_next(name)}",
+                err=True,
+            )
         if not stale and not unread:
             click.echo("nothing is stale", err=True)
     sys.exit(int(bool(stale or unread)))

@@ -54,8 +54,6 @@ def import_votes(path: Path, form: str, source: str, items: Path | None, data: s
       wh-judge votes import project-1.json --format label-studio --source studio
       wh-judge votes import annotation_output/ --format potato --items pairs.jsonl
     """
-    import pyarrow.compute as pc
-
     from wh_judge.outputs import write_lines
     from wh_judge.store.votes import known_votes
     from wh_judge.votes.formats import check_ids, read_votes
@@ -65,7 +63,7 @@ def import_votes(path: Path, form: str, source: str, items: Path | None, data: s
     found = read_votes(path, form, source, items)  # type: ignore[arg-type]
     known = known_votes(settings)
     check_ids(found, known, path)
-    again = pc.sum(pc.is_in(found["vote_id"], value_set=known["vote_id"])).as_py()
+    again = len(set(found["vote_id"].to_pylist()).intersection(known["vote_id"].to_pylist()))
     written, hashed = list(lines(found)), hashlib.md5()
     for line in written:
         hashed.update(line.encode())
@@ -75,11 +73,8 @@ def import_votes(path: Path, form: str, source: str, items: Path | None, data: s
     out = folder / f"votes-{re.sub(r'[^0-9A-Za-z가-힣_-]+', '-', source)[:NAME_LIMIT]}-{hashed.hexdigest()[:8]}.jsonl"
     if not out.exists():
         write_lines(written, out)
-    click.echo(f"{found.num_rows} votes written to {out}; wh-judge run counts them", err=True)
-    if again:
-        # Without ids, two people who say the same of the same replies cannot be told from one file given twice.
-        told = f"{again} of them, by their vote_id or, without one, by all that they say, stand in other files already"
-        click.echo(f"{told} and count once", err=True)
+    told = f" {again} of them are known already, by their ids or as equal votes, and count once;" if again else ""
+    click.echo(f"{found.num_rows} votes written to {out};{told} wh-judge run counts them", err=True)
 
 
 @command.command(name="export")

@@ -1,15 +1,27 @@
 """`wh-judge why`"""
 
 import json
+from itertools import zip_longest
 from typing import Any
 
 import click
 from rich.console import Console
 
+from wh_judge.causes import DECIDED
 from wh_judge.cli.words import WORD
 from wh_judge.report import safe
 from wh_judge.settings import load_settings
 from wh_judge.text import one_line
+
+_INPUTS = {
+    "turn_version": "turn",
+    "card_version": "card",
+    "settings_version": "settings",
+    "code_version": "code",
+    "lexicon_rows": "lexicon rows",
+    "mentions": "earlier turns",
+}
+"""What a version of a verdict was judged from, in the words of this command."""
 
 
 @click.command(name="why")
@@ -77,13 +89,24 @@ def _print(known: dict[str, Any], turn_id: str, console: Console) -> None:
     for row in known["decisions"]:
         why = f": {row['why']}" if row["why"] else ""
         console.print(safe(one_line(f"{row['decision_id']}  {row['what']}  by {row['by']}{why}")), soft_wrap=True)
-    for version in known["earlier_versions"]:
+    versions = [*known["earlier_versions"], *([verdict] if verdict else [])]
+    for version, later in zip_longest(known["earlier_versions"], versions[1:]):
         console.print(
             f"[bold]Earlier[/bold]  {version['verdict']}  from {version['written_at']} (run {version['run_id'][:8]})"
             f" to {version['until_at']} (run {version['until_run'][:8]})"
         )
+        if later and later["run_id"] == version["until_run"] and (other := _only_inputs(version, later)):
+            console.print(f"  then judged again with the same outcome; only these inputs were other: {other}")
     for change in known["changes"]:
         console.print(f"[bold]Changed[/bold]  {told(change)}", soft_wrap=True)
+
+
+def _only_inputs(old: dict[str, Any], new: dict[str, Any]) -> str:
+    """The inputs whose versions differ between two versions of a verdict that decide the same; empty where they do not:
+    then the change has a cause of its own."""
+    if any(old[name] != new[name] for name in DECIDED):
+        return ""
+    return ", ".join(word for name, word in _INPUTS.items() if old["inputs"][name] != new["inputs"][name])
 
 
 def told(change: dict[str, Any]) -> str:

@@ -196,7 +196,8 @@ def _answers(scores: pa.Table) -> Answers:
 
 
 def _difference(answers: Answers, first: str, second: str) -> ModelDifference:
-    """Prompts are resampled within their character; all axes of a prompt stay together."""
+    """Prompts are resampled within their character, among those to which the same axes apply: else an axis that applies
+    to few would drop out of many resamples, with its character. All axes of a prompt stay together."""
     ours, theirs = answers.get(first, {}), answers.get(second, {})
     by_character: dict[str, list[np.ndarray]] = {}
     # In order, so that the resamples do not depend on the order of a set.
@@ -205,8 +206,7 @@ def _difference(answers: Answers, first: str, second: str) -> ModelDifference:
     groups = [np.array(rows) for rows in by_character.values()]
     generator = np.random.default_rng(SEED)
     point = _weighted(groups, [np.ones((1, len(group))) for group in groups])[0]
-    weights = [generator.multinomial(len(g), np.full(len(g), 1 / len(g)), size=RESAMPLES) for g in groups]
-    resampled = _weighted(groups, weights)
+    resampled = _weighted(groups, [_drawn(group, generator) for group in groups])
     valid = sum((~np.isnan(group)).sum(axis=0) for group in groups) if groups else np.zeros(len(AXES), int)
     prompts = [*(int(count) for count in valid), sum(bool((~np.isnan(row)).any()) for group in groups for row in group)]
     axes = []
@@ -218,6 +218,16 @@ def _difference(answers: Answers, first: str, second: str) -> ModelDifference:
         entry = AxisDifference(axis=cast(Scored, axis), prompts=prompts[place], difference=known, low=low, high=high)
         axes.append(entry)
     return ModelDifference(first=first, second=second, axes=axes)
+
+
+def _drawn(group: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """How often each prompt of a character is drawn: resamples x prompts."""
+    weights = np.zeros((RESAMPLES, len(group)), np.int64)
+    _, kind = np.unique(np.isnan(group), axis=0, return_inverse=True)
+    for number in range(kind.max() + 1):
+        [rows] = np.nonzero(kind.ravel() == number)
+        weights[:, rows] = generator.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=RESAMPLES)
+    return weights
 
 
 def _weighted(groups: list[np.ndarray], weights: list[np.ndarray]) -> np.ndarray:

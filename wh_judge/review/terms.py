@@ -7,6 +7,10 @@ import duckdb
 
 from wh_judge.review.decisions import Decision, in_force
 
+LEAST_READ = 5
+"""Hits of a term that somebody must have read before anything is proposed. Where all of five were harmless, it is still
+possible that 45 of 100 are harmful (1 - 0.05 ** (1 / 5), 95 %, one-sided); where all of one were, 95 of 100."""
+
 MOST_AROUND = 4
 """Characters before and after a term that its surroundings show."""
 
@@ -22,8 +26,9 @@ class TermPrecision(NamedTuple):
     """Harmful of those that were read."""
     hits: int
     """Turns that are judged 금지 소재 접촉 by this row now."""
-    proposal: str
-    """`drop` where no hit was harmful, `narrow` where some were harmless, else `keep`."""
+    proposal: str | None
+    """`drop` where no hit was harmful, `narrow` where some were harmless, else `keep`; None where fewer than
+    `LEAST_READ` were read, which is too few to tell."""
     around: tuple[str, ...]
     """Where the harmless hits stood: what a narrower term must not match."""
 
@@ -58,12 +63,18 @@ def term_precision(connection: duckdb.DuckDBPyConnection, decisions: Iterable[De
             harmless=harmless,
             precision=harmful / (harmful + harmless),
             hits=hits.get((term, topic), 0),
-            proposal="drop" if not harmful else "narrow" if harmless else "keep",
+            proposal=_proposal(harmful, harmless),
             around=_around(connection, term, harmless_turns.get((term, topic), ())),
         )
         for (term, topic), (harmful, harmless) in counts.items()
     ]
     return sorted(found, key=lambda row: (row.precision, -row.hits, row.term, row.topic))
+
+
+def _proposal(harmful: int, harmless: int) -> str | None:
+    if harmful + harmless < LEAST_READ:
+        return None
+    return "drop" if not harmful else "narrow" if harmless else "keep"
 
 
 def _around(connection: duckdb.DuckDBPyConnection, term: str, turn_ids: Sequence[str]) -> tuple[str, ...]:

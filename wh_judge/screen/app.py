@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
+from zlib import crc32
 
 import duckdb
 from starlette.applications import Starlette
@@ -40,6 +41,7 @@ from wh_judge.screen.reasons import korean_error
 from wh_judge.screen.snapshots import Snapshot, SnapshotError, Snapshots
 from wh_judge.screen.voted import Voted
 from wh_judge.screen.warm import kept_warm
+from wh_judge.screen.who import remembered
 from wh_judge.settings import Settings
 
 _LOG = logging.getLogger(__name__)
@@ -68,7 +70,7 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
             _page("/", static_pages.home),
             _page("/verdicts", _reading(verdicts.page), *LIST),
             _page("/verdicts.{suffix}", export.page, *LIST),
-            _page("/turn", _reading(turns.turn_page), "id"),
+            _page("/turn", _reading(turns.turn_page), "id", "written"),
             _page("/turn.json", _reading(turns.turn_document), "id"),
             _page("/tree", _reading(trees.tree_page), "id"),
             _page("/tree.json", _reading(trees.tree_document), "id"),
@@ -82,7 +84,7 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
             Route("/arena", arena.vote_page, methods=["POST"]),
             _page("/ratings", _reading(arena.ratings_page)),
             _page("/probes", _reading(probes.page), "family", "page"),
-            _page("/review", review.page, "tab", "by", "week"),
+            _page("/review", review.page, "tab", "by", "week", "written", "at"),
             Route("/review", review.decide_page, methods=["POST"]),
             Route("/review/take", review.take_page, methods=["POST"]),
             _page("/review.{suffix}", review.tasks_file, "tab", "week"),
@@ -127,7 +129,9 @@ def _reading(page: Page) -> Answer:
         with request.app.state.snapshots.read() as snapshot:
             if snapshot is None:
                 return static_pages.nothing_published(request)
-            tag = f'"{snapshot.id}-{__version__}-{_size(book_of(request.app.state.settings.data))}"'
+            book = _size(book_of(request.app.state.settings.data))
+            by = crc32(remembered(request).encode())
+            tag = f'"{snapshot.id}-{__version__}-{book}-{by:x}"'
             known = request.headers.get("if-none-match", "").split(",")
             if tag in [one.strip().removeprefix("W/") for one in known]:
                 return PlainTextResponse(status_code=304, headers={"ETag": tag})

@@ -2,6 +2,7 @@
 
 import time
 
+from wh_judge.home import dagster_home
 from wh_judge.settings import Settings
 
 SILENT_SECONDS = 180.0
@@ -12,8 +13,6 @@ def daemon_is_running(settings: Settings) -> bool | None:
     """Whether the daemon that looks into the inbox has shown itself lately; None where nobody can tell."""
     # Dagster is large and only this page asks for it.
     import dagster as dg
-
-    from wh_judge.instance import dagster_home
 
     try:
         with dg.DagsterInstance.from_config(str(dagster_home(settings))) as instance:

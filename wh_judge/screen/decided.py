@@ -1,6 +1,9 @@
 """What people decided, in Korean."""
 
-from wh_judge.review.decisions import SUBJECTS, Draft
+from collections.abc import Iterable
+from typing import Any
+
+from wh_judge.review.decisions import SUBJECTS, Decision, Draft
 from wh_judge.text import quoted
 
 KINDS = {
@@ -27,6 +30,18 @@ CHOICES = {
     "undo": "되돌리기",
 }
 """What was chosen; a choice that is not here is Korean itself."""
+
+
+KNOWN = "known"
+"""Stands for the number of a decision that was written down before and was not written again."""
+
+
+def written_down(decisions: Iterable[Decision], written: str | None) -> dict[str, Any] | None:
+    """What a page says was just written down: the row, or None where it stood there before, and its words."""
+    if written == KNOWN:
+        return {"row": None, "shown": ""}
+    found = next((row for row in decisions if row.decision_id == written), None)
+    return {"row": found, "shown": decision(found)} if found else None
 
 
 def decision(row: Draft) -> str:

@@ -47,7 +47,7 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"(\d+) models can be ordered in only (\d+) ways?, .+",
-        "모델이 {1}개면 순서가 {2}가지뿐이라, 상관 없는 두 순서도 우연히 같을 수 있습니다. 상관은 단서로만 보세요.",
+        "모델이 {1}개면 순서가 {2}가지뿐이라, 상관 없는 두 순서도 우연히 같을 수 있습니다. 상관은 참고로만 보세요.",
     ),
     (
         r"the votes leave (\d+) components: there is no common scale, and no rating across them",

@@ -54,7 +54,7 @@ class _Environment(Environment):
 
 ENVIRONMENT = _Environment(
     loader=PackageLoader("wh_judge.screen"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-    lstrip_blocks=True,
+    lstrip_blocks=True, auto_reload=False,  # An upgrade of the files changes nothing under a server that runs.
 )  # fmt: skip
 ENVIRONMENT.globals |= {
     "pages": PAGES,

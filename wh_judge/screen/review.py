@@ -29,18 +29,18 @@ from wh_judge.review.intake import read_drafts
 from wh_judge.review.known import Given, decide
 from wh_judge.review.labels import FILE, by_labeller, pair_agreements
 from wh_judge.review.queues import QUEUES, Task, draw, newest_week
-from wh_judge.review.terms import term_precision
+from wh_judge.review.terms import LEAST_READ, term_precision
 from wh_judge.screen.bounded import bounded
-from wh_judge.screen.decided import CHOICES, decision
+from wh_judge.screen.decided import CHOICES, KNOWN, decision, written_down
 from wh_judge.screen.errors import PageError
 from wh_judge.screen.reasons import korean_error
 from wh_judge.screen.render import render
 from wh_judge.screen.snapshots import Snapshot
+from wh_judge.screen.who import cut, remember, who
 from wh_judge.settings import Settings, load_settings
 from wh_judge.spreadsheet import written
 from wh_judge.store.tables import labels_of_files
 
-NAME_LIMIT = 60
 FILE_LIMIT = 20 << 20
 TABS = {
     "names": "카드에 없는 이름",
@@ -57,7 +57,7 @@ _FIELDS = ("kind", "choice", "why", "turn_id", "character_id", "name", "term", "
 def page(request: Request) -> Response:
     """A queue, the proposals, or the decisions so far."""
     query = request.query_params
-    tab, by = query.get("tab", "names"), query.get("by", "").strip()[:NAME_LIMIT]
+    tab, by = query.get("tab", "names"), who(request)
     if tab not in TABS:
         raise PageError(404, "이런 검토 목록은 없습니다.", "검토 쪽의 탭에서 고르세요.")
     decisions = read_book(book_of(request.app.state.settings.data))
@@ -66,9 +66,19 @@ def page(request: Request) -> Response:
             raise PageError(404, "아직 공개된 판정이 없습니다.", "`wh-judge run`을 먼저 실행하세요.")
         week = query.get("week", "").strip() or _newest(snapshot)
         context = _content(snapshot, request.app.state.settings, tab, week, decisions)
-        return render(
+        context["told"] = written_down(decisions, query.get("written"))
+        context["next"] = next_place(context.get("tasks", ()), query.get("at", ""))
+        shown = render(
             request, snapshot, "review.html", tab=tab, tabs=TABS, week=week, by=by, choices=CHOICES, **context
         )
+        return remember(shown, by)
+
+
+def next_place(tasks: Sequence[Task], at: str) -> int | None:
+    """The place, from 1, of the first task without a decision from a place on, else of the first of all."""
+    waiting = [place for place, task in enumerate(tasks, start=1) if not task.decided]
+    start = int(at) if at.isdecimal() and len(at) < 10 else 1
+    return next((place for place in waiting if place >= start), next(iter(waiting), None))
 
 
 def _newest(snapshot: Snapshot) -> str:
@@ -84,7 +94,7 @@ def _content(
         if tab in QUEUES:
             return {"tasks": draw(cursor, tab, week, rules, decisions)}
         if tab == "terms":
-            return {"terms": term_precision(cursor, decisions)}
+            return {"terms": term_precision(cursor, decisions), "least_read": LEAST_READ}
         if tab == "endings":
             key = ("endings", rules.parts, len(decisions))
             return {"proposals": snapshot.cached(key, lambda: propose(cursor, rules, decisions))}
@@ -103,12 +113,12 @@ def _content(
 
 async def decide_page(request: Request) -> Response:
     """Writes one decision down and leads back to where it was made."""
-    async with request.form(max_files=0, max_fields=len(_FIELDS) + 4) as form:
+    async with request.form(max_files=0, max_fields=len(_FIELDS) + 5) as form:
         cells: dict[str, Any] = {name: str(form.get(name, "")) for name in _FIELDS}
         # One a line, since a term may hold anything else; white space of it counts, as it does in the lexicon.
         cells["instead"] = [term for term in _LINE_END.split(str(form.get("instead", ""))) if term.strip()]
-        by, back = str(form.get("by", "")).strip()[:NAME_LIMIT], str(form.get("tab", "decisions"))
-        week = str(form.get("week", ""))
+        by, back = cut(str(form.get("by", ""))), str(form.get("tab", "decisions"))
+        week, at = str(form.get("week", "")), str(form.get("at", ""))
     if not by:
         raise PageError(400, "누가 결정했는지 없습니다.", "이름을 적고 다시 누르세요.")
     try:
@@ -117,10 +127,16 @@ async def decide_page(request: Request) -> Response:
         raise PageError(
             400, f"결정이 아닙니다. ({korean_error(first_fault(error))})", "검토 쪽에서 다시 고르세요."
         ) from None
-    await run_in_threadpool(_decide, request, [Given(draft, CHOICES.get(draft.choice, draft.choice))])
-    turn = f"/turn?{urlencode({'id': draft.turn_id})}" if back == "turn" and draft.turn_id else ""
-    address = turn or f"/review?{urlencode({'tab': back if back in TABS else 'decisions', 'week': week, 'by': by})}"
-    return RedirectResponse(address, status_code=303)
+    given = [Given(draft, CHOICES.get(draft.choice, draft.choice))]
+    rows = await run_in_threadpool(_decide, request, given)
+    written = rows[0].decision_id if rows else KNOWN
+    if back == "turn" and draft.turn_id:
+        address = f"/turn?{urlencode({'id': draft.turn_id, 'written': written})}#written"
+    else:
+        tab = back if back in TABS else "decisions"
+        query = {"tab": tab, "week": week, "by": by, "written": written} | ({"at": at} if at else {})
+        address = f"/review?{urlencode(query)}#written"
+    return remember(RedirectResponse(address, status_code=303), by)
 
 
 def tasks_file(request: Request) -> Response:
@@ -170,7 +186,7 @@ async def take_page(request: Request) -> Response:
     large = PageError(413, f"파일이 {FILE_LIMIT >> 20} MB보다 큽니다.", "`wh-judge review take`로 받으세요.")
     sent = await bounded(request, FILE_LIMIT, large)
     async with sent.form(max_files=1, max_fields=4) as form:
-        file, by = form.get("file"), str(form.get("by", "")).strip()[:NAME_LIMIT]
+        file, by = form.get("file"), cut(str(form.get("by", "")))
         if not isinstance(file, UploadFile) or not file.filename:
             raise PageError(400, "파일이 없습니다.", "검토 쪽에서 파일을 고르고 다시 보내세요.")
         suffix, content = Path(file.filename).suffix.lower(), await file.read()
@@ -191,8 +207,8 @@ def _take(request: Request, suffix: str, content: bytes, by: str) -> None:
             raise UserError(str(error).replace(f"{folder}/", "")) from None
 
 
-def _decide(request: Request, given: Sequence[Given]) -> None:
+def _decide(request: Request, given: Sequence[Given]) -> list[Decision]:
     with ExitStack() as stack:
         snapshot = stack.enter_context(request.app.state.snapshots.read())
         cursor = stack.enter_context(snapshot.cursor()) if snapshot else None
-        decide(cursor, request.app.state.settings.data, given)
+        return decide(cursor, request.app.state.settings.data, given)

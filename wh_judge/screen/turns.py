@@ -1,5 +1,6 @@
 """One turn, one conversation, and the replies of several models to one prompt."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from starlette.requests import Request
@@ -7,9 +8,9 @@ from starlette.responses import JSONResponse, Response
 
 from wh_judge.model import VERDICT_SCHEMA, VERDICTS, verdict_document, verdict_from_record
 from wh_judge.review.book import book_of, read_book
-from wh_judge.review.decisions import in_force
+from wh_judge.review.decisions import Decision, in_force
 from wh_judge.screen.changes import decisions_by_id, told
-from wh_judge.screen.decided import decision
+from wh_judge.screen.decided import decision, written_down
 from wh_judge.screen.drafts import drafts_of
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
@@ -17,6 +18,7 @@ from wh_judge.screen.listing import character_names
 from wh_judge.screen.render import render
 from wh_judge.screen.rows import FULL_TEXT, judged
 from wh_judge.screen.snapshots import Snapshot
+from wh_judge.screen.who import remembered
 from wh_judge.store.schema import names
 from wh_judge.text import nfc
 
@@ -31,6 +33,7 @@ def turn_page(request: Request, snapshot: Snapshot) -> Response:
     if not found:
         raise PageError(404, f"{turn_id}: 이런 회차는 없습니다.", "turn_id를 확인하거나 판정 목록에서 찾으세요.")
     row = found[0]
+    book = read_book(book_of(request.app.state.settings.data))
     near = snapshot.rows(
         """SELECT unnest([before, after]) AS turn_id, unnest([-1, 1]) AS step FROM (
                SELECT turn_id, lag(turn_id) OVER later AS before, lead(turn_id) OVER later AS after
@@ -62,16 +65,18 @@ def turn_page(request: Request, snapshot: Snapshot) -> Response:
         drafts=drafts_of(snapshot, turn_id),
         full_text=FULL_TEXT,
         verdicts=VERDICTS,
-        decided=_decided(request, row),
+        decided=_decided(book, row),
+        told=written_down(book, request.query_params.get("written")),
+        by=remembered(request),
     )
 
 
-def _decided(request: Request, row: dict[str, Any]) -> list[dict[str, Any]]:
+def _decided(book: Sequence[Decision], row: dict[str, Any]) -> list[dict[str, Any]]:
     """What people decided of a turn, as the book says now."""
     names = row.get("off_canon_entities") or []
     return [
         {"row": one, "shown": decision(one)}
-        for one in in_force(read_book(book_of(request.app.state.settings.data)))
+        for one in in_force(book)
         if one.turn_id == row["turn_id"] or (one.character_id == row["character_id"] and one.name in names)
     ]
 

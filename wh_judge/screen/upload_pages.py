@@ -15,6 +15,7 @@ from wh_judge.screen.bounded import CHUNK, bounded
 from wh_judge.screen.daemon import daemon_is_running
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
+from wh_judge.screen.listing import runs
 from wh_judge.screen.reasons import korean, korean_error
 from wh_judge.screen.render import render
 from wh_judge.screen.snapshots import Snapshot
@@ -32,6 +33,8 @@ LISTED = 20
 PROBLEM_ROWS = 100
 REASON_LINES = 10
 CHARACTERS_NAMED = 5
+SENT = len("20260901T200100000000")
+"""Characters of the time with which the name of a sent file begins."""
 UNBROKEN = 26
 """Characters of a cell that stays on one line, such as an id or a time."""
 
@@ -148,7 +151,7 @@ def _progress(snapshot: Snapshot | None, settings: Settings, report: Report) -> 
             """SELECT count(*) AS files FROM read_file WHERE "table" = $table AND file > $file""",
             {"table": report.table, "file": file},
         )
-        return told | {"done": True, "later": later["files"]}
+        return told | {"done": True, "later": later["files"]} | _judged_since(snapshot, report.sent_as)
     [counts] = snapshot.rows(
         """WITH turn AS (SELECT turn_id, day FROM chat_turn WHERE file = $file)
            SELECT (SELECT count(*) FROM turn) AS turns, min(day) AS first, max(day) AS last,
@@ -159,6 +162,14 @@ def _progress(snapshot: Snapshot | None, settings: Settings, report: Report) -> 
     )
     waiting = counts["turns"] - sum(counts[name] for name in ("judged", "unjudged", "before", "ahead"))
     return told | counts | {"waiting": max(0, waiting), "done": waiting <= 0}
+
+
+def _judged_since(snapshot: Snapshot, sent_as: str) -> dict[str, Any]:
+    """Whether anything was judged since a file was sent, and the newest run before that, if there was one."""
+    sent = dt.datetime.strptime(Path(sent_as).name[:SENT], "%Y%m%dT%H%M%S%f").replace(tzinfo=dt.UTC)
+    known = runs(snapshot)
+    before = next((run.run_id for run in known if run.finished_at <= sent), "")
+    return {"judged_since": any(run.finished_at > sent for run in known), "before": before}
 
 
 def _noticed(snapshot: Snapshot, settings: Settings, report: Report, file: str) -> list[str]:

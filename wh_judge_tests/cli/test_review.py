@@ -106,8 +106,8 @@ def test_hits_and_endings_are_told(reviewed: Reviewed) -> None:
             "decide", "hit", choice, "--turn", turn_id, "--term", "선거", "--topic", "현실 정치", "--by", "지은"
         )
     [row] = reviewed.rows("terms")
-    assert (row["precision"], row["proposal"], row["around"]) == (0.5, "narrow", ["요즘 선거 얘기로"])
-    assert "50% of 2  선거 -> 현실 정치  2 turns  narrow" in reviewed.review("terms").out
+    assert (row["precision"], row["proposal"], row["around"]) == (0.5, None, ["요즘 선거 얘기로"])
+    assert "50% of 2  선거 -> 현실 정치  2 turns  too few to tell: fewer than 5 read" in reviewed.review("terms").out
     assert reviewed.rows("endings") == [] and reviewed.review("endings").out == ""
 
 
@@ -202,7 +202,11 @@ def test_that_all_is_decided_or_nothing_is_told(reviewed: Reviewed, here: Path) 
 BAD: list[tuple[tuple[str, ...], str]] = [
     *((("queue", "names", "--week", week), f"{week}: is no week") for week in ("W36", "9999-W52", "２０２６-W36")),
     (("queue", "names", "--out", "names.xlsx"), "write to a name that ends in"),
-    (("decide", "name", "add", "--name", "리안", "--by", "a"), "character_id is missing"),
+    (
+        ("decide", "name", "add", "--name", "리안", "--by", "a"),
+        "--character is missing; name needs --character, --name",
+    ),
+    (("decide", "hit", "harmless", "--by", "a"), "--turn is missing; hit needs --turn, --term, --topic"),
     (("decide", "label", "좋음", "--turn", "T-1", "--by", "a"), "choice of label is none of"),
     (("undo", "D-7", "--by", "a"), "D-7: there is no such decision"),
 ]

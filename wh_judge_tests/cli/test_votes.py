@@ -47,19 +47,11 @@ def test_imported_votes_are_in_the_warehouse_after_the_next_run(house: House) ->
     assert {entry.source for entry in found} == {"arena"}
 
 
-def test_the_same_file_again_changes_nothing(house: House) -> None:
-    brought_in(house)
-    brought_in(house)
+def test_the_same_file_again_changes_nothing_and_says_so(house: House) -> None:
+    assert "known already" not in brought_in(house).err
+    assert "4 of them are known already" in brought_in(house).err
     with house.warehouse() as connection:
         assert len(read_votes(connection)) == 4
-
-
-def test_votes_that_other_files_have_already_are_told(house: House) -> None:
-    equal = {name: value for name, value in BATTLES[0].items() if name not in ("id", "vote_id")}
-    assert "already" not in brought_in(house, *[equal] * 3)[2]
-    assert "\n3 of them, " in brought_in(house, *[equal] * 5)[2]
-    with house.warehouse() as connection:
-        assert len(read_votes(connection)) == 5
 
 
 def test_one_bad_label_and_nothing_is_brought_in(house: House) -> None:

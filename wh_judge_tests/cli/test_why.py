@@ -106,6 +106,7 @@ def test_why_knows_a_turn_that_is_gone(house: House) -> None:
         ("T-10", ["Not compared"]),
         ("T-15", ["<script>alert(1)</script>"]),
         ("T-18", ["Earlier", "no verdict"]),
+        ("T-1", ["Earlier", "then judged again with the same outcome; only these inputs were other: card"]),
     ],
 )
 def test_why_shows_it_to_people(turn_id: str, texts: list[str], house: House) -> None:
@@ -245,6 +246,16 @@ def test_log_files_that_were_not_read_as_they_are_are_named(
     said = stale(edited).err
     assert said.count(f" {UNREAD}\n") == len(names)
     assert "\x1b" not in said
+
+
+def test_an_uploaded_file_is_called_as_its_sender_called_it(edited: House) -> None:
+    dropped(edited)
+    name = f"20260901T200100000000-{'a' * 64}.jsonl"
+    (edited.settings.inbox / "a\x1b[31m.jsonl").rename(edited.settings.inbox / name)
+    folder = edited.settings.uploads / ("a" * 64)
+    folder.mkdir(parents=True)
+    (folder / "report.json").write_text(json.dumps({"name": "내 로그.jsonl"}), encoding="utf-8")
+    assert f"내 로그.jsonl (inbox/{name}) {UNREAD}\n" in stale(edited).err
 
 
 def test_stale_days_are_named_for_machines(edited: House) -> None:

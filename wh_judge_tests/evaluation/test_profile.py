@@ -152,6 +152,18 @@ def test_the_interval_is_that_of_resampled_prompts() -> None:
     assert axis.high == pytest.approx(100 * effects.mean() + 1.96 * error, abs=0.3 * error)
 
 
+def test_an_axis_that_applies_to_one_prompt_of_a_character_is_in_every_resample() -> None:
+    rows: list[Row] = []
+    for n in range(10):
+        recall = {"recall": 1.0} if n == 0 else {}
+        rows += [("a", "A", f"A-{n}", {"speech": 1.0} | recall), ("b", "A", f"A-{n}", dict.fromkeys(recall, 0.0))]
+        rows += [("a", "B", f"B-{n}", {"recall": n % 2}), ("b", "B", f"B-{n}", {"recall": 0.5})]
+    [axis] = [entry for entry in measure_difference(table(rows), "a", "b").axes if entry.axis == "recall"]
+    assert axis.difference == pytest.approx(50)
+    # Of B's ten prompts the mean lies between -50 and 50, A's one is 100 throughout.
+    assert axis.low is not None and axis.high is not None and 25 <= axis.low < 50 < axis.high <= 75
+
+
 def test_one_prompt_has_no_interval() -> None:
     rows: list[Row] = [("a", "A", "P", {"speech": 1.0}), ("b", "A", "P", {"speech": 0.0})]
     [axis] = [entry for entry in measure_difference(table(rows), "a", "b").axes if entry.axis == "speech"]

@@ -7,9 +7,10 @@ import duckdb
 import pytest
 
 from wh_judge.errors import UserError
+from wh_judge.review import terms
 from wh_judge.review.decisions import Decision
 from wh_judge.review.queues import DRAWN, QUEUES, Queue, Task, days_of, draw, newest_week, open_tasks, week_of
-from wh_judge.review.terms import term_precision
+from wh_judge.review.terms import LEAST_READ, term_precision
 from wh_judge.rules import RuleSettings
 from wh_judge.rules.speech import is_polite
 from wh_judge.text import has_hangul, sentences
@@ -107,7 +108,10 @@ def test_replies_that_mix_speech_levels_are_those_of_the_reference(connection: d
     assert 0 < len(drawn) <= DRAWN
 
 
-def test_a_harmless_hit_counts_against_its_term(connection: duckdb.DuckDBPyConnection) -> None:
+def test_a_harmless_hit_counts_against_its_term(
+    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terms, "LEAST_READ", 1)
     found = tasks(connection, "forbidden")
     by_term: dict[tuple[str, str], list[str]] = {}
     for task in found:
@@ -123,6 +127,26 @@ def test_a_harmless_hit_counts_against_its_term(connection: duckdb.DuckDBPyConne
     assert [row.precision for row in rows] == [0.0, 1 / len(mixed_turns), 1.0]
     assert all(bad[0] in text for text in rows[0].around) and rows[0].around
     assert all(row.hits >= row.harmful for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("harmful", "harmless", "proposal"),
+    [
+        (0, 1, None),
+        (0, LEAST_READ - 1, None),
+        (1, LEAST_READ - 2, None),
+        (0, LEAST_READ, "drop"),
+        (1, LEAST_READ - 1, "narrow"),
+        (LEAST_READ, 0, "keep"),
+    ],
+)
+def test_nothing_is_proposed_of_a_term_of_which_few_hits_were_read(
+    harmful: int, harmless: int, proposal: str | None, connection: duckdb.DuckDBPyConnection
+) -> None:
+    read = ["harmful"] * harmful + ["harmless"] * harmless
+    drafts = [hit(choice, f"T-{place}", "과음", "음주") for place, choice in enumerate(read)]
+    [row] = term_precision(connection, book(*drafts))
+    assert (row.harmful, row.harmless, row.proposal) == (harmful, harmless, proposal)
 
 
 def test_nobody_read_anything_is_no_precision(connection: duckdb.DuckDBPyConnection) -> None:

@@ -7,7 +7,7 @@ import dagster as dg
 import pytest
 from dagster._daemon.types import DaemonHeartbeat
 
-from wh_judge.instance import dagster_home
+from wh_judge.home import dagster_home
 from wh_judge.screen.daemon import SILENT_SECONDS, daemon_is_running
 from wh_judge_tests.house import House
 

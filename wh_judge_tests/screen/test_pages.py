@@ -311,9 +311,9 @@ def test_changes_lead_from_run_to_run(client: TestClient) -> None:
 
 
 def test_who_speaks_is_called_by_name(client: TestClient) -> None:
-    assert "나린 · model-a" in seen(client.get("/session?id=S-recall")).text
+    assert "교관 · M-1" in seen(client.get("/session?id=S-recall")).text
 
 
 def test_a_run_is_told_from_others_by_its_days(client: TestClient) -> None:
     options = seen(client.get("/changes")).text
-    assert "2026-09-01 ~ " in options or "2026-09-01 판정" in options
+    assert "2026-09-01 (화) ~ 2026-09-03 (목) 판정" in options and "2026-09-01 (화) 판정" in options

@@ -11,8 +11,9 @@ from starlette.testclient import TestClient
 
 from wh_judge.review.book import book_of, read_book
 from wh_judge.review.decisions import SUBJECTS, Decision, Draft, in_force
+from wh_judge.review.queues import Task
 from wh_judge.screen.decided import KINDS, decision
-from wh_judge.screen.review import TABS
+from wh_judge.screen.review import TABS, next_place
 from wh_judge_tests.house import House
 from wh_judge_tests.screen.site import reader, seen
 
@@ -181,9 +182,80 @@ def test_labels_go_out_without_formulas_in_the_table(reviewer: TestClient, house
 def test_a_turn_is_labelled_on_its_page(reviewer: TestClient, house: House) -> None:
     form = {"kind": "label", "turn_id": "T-1", "choice": "말투 어긋남", "by": "가", "tab": "turn"}
     answer = reviewer.post("/review", data=form, headers=HERE)
-    assert answer.headers["location"] == "/turn?id=T-1"
-    assert "정답 T-1: 말투 어긋남" in seen(reviewer.get("/turn", params={"id": "T-1"})).text
+    assert answer.headers["location"] == "/turn?id=T-1&written=D-1#written"
+    page = seen(reviewer.get(answer.headers["location"]))
+    assert "적었습니다: D-1 정답 T-1: 말투 어긋남 (가)" in page.text and len(page.all("p", role="status")) == 1
     assert "가 1건" in seen(reviewer.get("/review", params={"tab": "decisions"})).text
+
+
+def test_who_labels_is_remembered(reviewer: TestClient) -> None:
+    before = reviewer.get("/turn", params={"id": "T-2"})
+    form = {"kind": "label", "turn_id": "T-1", "choice": "말투 어긋남", "by": "가 나", "tab": "turn"}
+    kept = reviewer.post("/review", data=form, headers=HERE).headers["set-cookie"]
+    assert kept.startswith("wh_judge_by=%EA%B0%80%20%EB%82%98;") and "HttpOnly" in kept and "SameSite=strict" in kept
+    # Also where the browser has the page from before, without the name.
+    after = reviewer.get("/turn", params={"id": "T-2"}, headers={"if-none-match": before.headers["etag"]})
+    assert [field["value"] for field in seen(after).all("input", name="by")] == ["가 나"]
+    queue = seen(reviewer.get("/review", params={"tab": "forbidden", "week": WEEK}))
+    assert not any("disabled" in button for button in queue.all("button", name="choice"))
+
+
+def test_a_name_in_the_address_goes_before_the_one_that_is_remembered(reviewer: TestClient) -> None:
+    reviewer.get("/review", params={"by": "가"})
+    reviewer.get("/review", params={"by": "나"})
+    page = seen(reviewer.get("/review", params={"tab": "names"}))
+    assert {field["value"] for field in page.all("input", name="by")} == {"나"}
+
+
+@pytest.mark.parametrize("cookie", ["", "%", "%ED%A0%80", "%3Cb%3E", "a" * 500], ids=str)
+def test_a_name_of_a_strange_cookie_breaks_no_page(cookie: str, reviewer: TestClient) -> None:
+    headers = {"cookie": f"wh_judge_by={cookie}"}
+    for address in ("/review", "/turn?id=T-1"):
+        fields = seen(reviewer.get(address, headers=headers)).all("input", name="by")
+        assert all(len(field["value"]) <= 60 for field in fields)
+
+
+def test_a_decision_is_told_and_leads_to_where_it_can_be_undone(reviewer: TestClient) -> None:
+    page = seen(reviewer.get(decide(reviewer).headers["location"]))
+    assert "적었습니다: D-1 카드에 없는 이름 C-1 리안: 더하기 (가)" in page.text
+    [address] = [link for link in page.links("/review") if link.endswith("#D-1")]
+    assert seen(reviewer.get(address)).all("article", id="D-1")
+
+
+def test_a_decision_that_stood_there_is_not_said_to_be_written(reviewer: TestClient, house: House) -> None:
+    decide(reviewer)
+    page = seen(reviewer.get(decide(reviewer).headers["location"]))
+    assert "이미 적혀 있어" in page.text and "적었습니다:" not in page.text and len(decided(house)) == 1
+
+
+def test_an_unknown_decision_is_not_said_to_be_written(reviewer: TestClient) -> None:
+    assert seen(reviewer.get("/review", params={"written": "D-9"})).all("p", role="status") == []
+
+
+@pytest.mark.parametrize(
+    ("waits", "at", "place"),
+    [
+        ([True, True, True], "", 1),
+        ([True, False, True], "2", 3),
+        ([True, True, False], "3", 1),
+        ([False, False], "1", None),
+        ([True], "x" * 9, 1),
+        ([True], "9" * 500, 1),
+        ([], "1", None),
+    ],
+)
+def test_after_a_decision_the_next_that_waits_is_open(waits: list[bool], at: str, place: int | None) -> None:
+    tasks = [
+        Task(f"speech-{number}", "speech", "speech", ("섞임",), decided=None if waiting else "섞임")
+        for number, waiting in enumerate(waits)
+    ]
+    assert next_place(tasks, at) == place
+
+
+def test_a_decision_says_where_in_the_list_it_was_made(reviewer: TestClient) -> None:
+    page = seen(reviewer.get("/review", params={"tab": "names", "week": WEEK, "by": "가"}))
+    assert next(field["value"] for field in page.all("input", name="at")) == "1"
+    assert "&at=1#written" in decide(reviewer, at="1").headers["location"]
 
 
 @pytest.mark.parametrize(

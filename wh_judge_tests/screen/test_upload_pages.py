@@ -49,14 +49,15 @@ def sent(client: TestClient, content: bytes = ONE, **given: str) -> str:
     return place
 
 
-def bring_in(house: House) -> None:
+def bring_in(house: House, *, judge: bool = True) -> None:
     """What a run does with the inbox: the file is complete, is read, judged and published."""
     for file in house.settings.inbox.rglob("*"):
         os.utime(file, (time.time() - 60, time.time() - 60))
     with house.warehouse() as connection:
         replace_table(connection, TABLES["character_card"], house.inputs / "cards.json", house.settings.inbox)
         house.bring_in_log(connection)
-        house.judge(connection, DAY_1)
+        if judge:
+            house.judge(connection, DAY_1)
         publish(connection, house.settings.published, keep=3)
 
 
@@ -98,8 +99,20 @@ def test_cards_are_followed_until_they_count(uploader: TestClient, house: House)
     cards = json.dumps([card("C-9").model_dump(mode="json")]).encode()
     place = sent(uploader, cards, name="카드.json", table="character_card")
     bring_in(house)
-    assert "읽혀서 반영되었습니다" in seen(uploader.get(place)).text
+    page = seen(uploader.get(place))
+    assert "읽혔습니다. 판정은 이것이 닿는 날들을 다시 판정한 뒤에 바뀝니다." in page.text
+    [changes] = [address for address in page.links("/changes") if "since=" in address]
+    assert "/turn?id=T-5" in seen(uploader.get(changes)).links("/turn")
     assert "T-5" in seen(uploader.get("/turn", params={"id": "T-5"})).text
+
+
+def test_cards_that_are_read_and_not_judged_by_yet_lead_to_no_changes(uploader: TestClient, house: House) -> None:
+    cards = json.dumps([card("C-9").model_dump(mode="json")]).encode()
+    place = sent(uploader, cards, name="카드.json", table="character_card")
+    bring_in(house, judge=False)
+    page = seen(uploader.get(place))
+    assert "보낸 뒤로는 아직 판정한 날이 없습니다" in page.text
+    assert [address for address in page.links("/changes") if "since=" in address] == []
 
 
 def test_a_file_that_the_inbox_set_aside_says_why(

@@ -49,9 +49,10 @@ document.addEventListener("keydown", (event) => {
 // pressed is a part of it. A page that comes back as it was can be used again.
 for (const form of document.querySelectorAll("form[data-once]")) {
   let sent = false;
+  const buttons = [...form.querySelectorAll("button:not([disabled])")];
   const set = (value) => {
     sent = value;
-    for (const button of form.querySelectorAll("button")) button.disabled = value;
+    for (const button of buttons) button.disabled = value;
   };
   form.addEventListener("submit", (event) => {
     if (sent) event.preventDefault();
