@@ -73,10 +73,14 @@ def _heading(text: str, console: Console) -> None:
 
 
 def number_table(*columns: str, text: int = 1) -> Table:
-    """A table whose first `text` columns are text and whose others are numbers."""
+    """A table whose first `text` columns are text, folded where the terminal is narrow, and whose others are numbers,
+    which stay whole."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for place, column in enumerate(columns):
-        table.add_column(column, justify="left" if place < text else "right", no_wrap=place < len(columns) - 1)
+        if place < text:
+            table.add_column(column, overflow="fold")
+        else:
+            table.add_column(column, justify="right", no_wrap=True)
     return table
 
 
@@ -90,6 +94,9 @@ def _print_verdicts(summary: dict[str, Any], console: Console) -> None:
     totals = [sum(counts.get((model, verdict), 0) for verdict in VERDICTS) for model in models]
     table.add_section()
     table.add_row("judged turns", *map(str, totals), str(sum(totals)))
+    for column, total in zip(table.columns[1:-1], totals, strict=True):
+        # Here a head is a name, which may be long: it folds, above numbers that do not.
+        column.no_wrap, column.overflow, column.min_width = False, "fold", len(str(total))
     _heading("Verdicts by model", console)
     console.print(table)
 

@@ -1,7 +1,7 @@
 """Text as the rules read it: white space, sentences, quoted cells. One definition for Python and for SQL."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 WHITESPACE = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
@@ -115,6 +115,16 @@ NAME_LIMIT = 60
 def short(name: str) -> str:
     """The name, cut at `NAME_LIMIT`."""
     return name if len(name) <= NAME_LIMIT else f"{name[:NAME_LIMIT]}…"
+
+
+NAMES_TOLD = 8
+"""Names that one sentence lists; of the others it gives the number."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """The names for a sentence, each cut at `NAME_LIMIT`."""
+    more = f" and {len(names) - NAMES_TOLD} more" if len(names) > NAMES_TOLD else ""
+    return ", ".join(map(short, names[:NAMES_TOLD])) + more
 
 
 def printable(text: str) -> str:

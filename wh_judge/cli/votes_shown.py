@@ -78,7 +78,7 @@ class Interval(NamedTuple):
 
 
 def _share(entry: "Interval | Share") -> str:
-    between = "" if entry.low is None or entry.high is None else f" ({entry.low:.2f}–{entry.high:.2f})"
+    between = "" if entry.low is None or entry.high is None else f" ({entry.low:.2f} to {entry.high:.2f})"
     return _decimal(entry.value) + between
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from wh_judge.evaluation.agreement import CONFIDENCE, Figures
 from wh_judge.evaluation.scores import AXES, Axis
+from wh_judge.text import listed
 
 Scored = Literal["speech", "canon", "forbidden", "recall", "overall"]
 
@@ -281,12 +282,15 @@ def few_models(models: int) -> str | None:
 
 def _cautions(profiles: list[ModelProfile], pairs: int) -> list[str]:
     cautions = [few] if profiles and (few := few_models(len(profiles))) else []
+    lacking: dict[tuple[Axis, ...], list[str]] = {}
     for profile in profiles:
-        missing = [axis.axis for axis in profile.axes if axis.score is None]
+        missing = tuple(axis.axis for axis in profile.axes if axis.score is None)
         if missing and len(missing) < len(AXES):
-            cautions.append(
-                f"{profile.model_id}: overall rests on the other axes only, none applied of: {', '.join(missing)}"
-            )
+            lacking.setdefault(missing, []).append(profile.model_id)
+    for missing, models in lacking.items():
+        cautions.append(
+            f"{listed(models)}: overall rests on the other axes only, none applied of: {', '.join(missing)}"
+        )
     if len(profiles) > PAIRED_MODELS and not pairs:
         cautions.append(f"{len(profiles)} models: pairs are compared when asked for, not all of them")
     return cautions

@@ -22,7 +22,7 @@ from wh_judge.evaluation.bradley_terry import (
     win_matrix,
 )
 from wh_judge.evaluation.profile import few_models, percentiles
-from wh_judge.text import short
+from wh_judge.text import listed
 from wh_judge.votes.rows import SUPPORT_SOURCE, SYNTHETIC_SOURCE
 
 
@@ -209,26 +209,17 @@ def _why_apart(members: Sequence[str], tallies: Sequence[Tally]) -> str:
             if ours in inside and theirs not in inside:
                 beaten |= {theirs} if won else set()
                 beaten_by |= {theirs} if lost else set()
-    who = _named(members)
+    who = listed(members)
     if not beaten and not beaten_by:
         return f"{who}: never compared with the other models, so there is no distance to them"
     if not beaten_by:
-        return f"{who}: won every comparison with others ({_named(sorted(beaten))}); the distance has no bound"
+        return f"{who}: won every comparison with others ({listed(sorted(beaten))}); the distance has no bound"
     if not beaten:
-        return f"{who}: lost every comparison with others ({_named(sorted(beaten_by))}); the distance has no bound"
+        return f"{who}: lost every comparison with others ({listed(sorted(beaten_by))}); the distance has no bound"
     return (
-        f"{who}: won every comparison with {_named(sorted(beaten))} and lost every one with"
-        f" {_named(sorted(beaten_by))}; neither distance has a bound"
+        f"{who}: won every comparison with {listed(sorted(beaten))} and lost every one with"
+        f" {listed(sorted(beaten_by))}; neither distance has a bound"
     )
-
-
-MODELS_TOLD = 8
-"""Models that one sentence names; of the others it gives the number."""
-
-
-def _named(models: Sequence[str]) -> str:
-    more = f" and {len(models) - MODELS_TOLD} more" if len(models) > MODELS_TOLD else ""
-    return ", ".join(map(short, models[:MODELS_TOLD])) + more
 
 
 def _cautions(people: Ratings, with_support: Ratings, sources: Mapping[str, int], support: int) -> list[str]:
@@ -236,7 +227,7 @@ def _cautions(people: Ratings, with_support: Ratings, sources: Mapping[str, int]
     voted = {entry.model_id for entry in people.ratings}
     if voted and (unvoted := [entry.model_id for entry in with_support.ratings if entry.model_id not in voted]):
         cautions.append(
-            f"nobody has voted on {_named(unvoted)}: what is supported alone makes the rating, and no interval follows"
+            f"nobody has voted on {listed(unvoted)}: what is supported alone makes the rating, and no interval follows"
         )
     if support and not people.votes:
         cautions.append(f"nobody has voted: all {support} comparisons follow from what the models support")

@@ -23,7 +23,7 @@ from wh_judge.probes.case import (
     identified,
 )
 from wh_judge.probes.check import check_case, check_known
-from wh_judge.probes.templates import draft
+from wh_judge.probes.templates import draft, free_names
 from wh_judge.rules import Lexicon, RuleSettings
 
 TRIES = 5
@@ -127,6 +127,8 @@ def why_not(family: Family, card: CharacterCard, lexicon: Sequence[LexiconTerm])
         return "the card leaves the word for I open"
     if family == "lure_topic" and not any(row.topic in card.forbidden_topics for row in lexicon):
         return "the lexicon has no term of a topic that the card forbids"
+    if family in ("lure_name", "control") and not free_names(card):
+        return "the card's world has every name that the templates have"
     if family in ("recall_near", "recall_far") and not card.entity_roles:
         return "the card has no role"
     return None

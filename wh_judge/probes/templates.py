@@ -122,7 +122,8 @@ def draft(cell: Cell, card: CharacterCard, terms: Sequence[LexiconTerm], generat
     level = card.honorific_rule
     other: Honorific = "반말" if level == "존댓말" else "존댓말"
     earlier = _session(cell, card, generator)
-    name = _one([name for name in NAMES if name not in card.canon_entities], generator)
+    # A card that has all the names has no cell of a family that needs one.
+    name = _one(names, generator) if (names := free_names(card)) else ""
     target, message, intended = name, "", _INTENDED[cell.family]
     complies, violates = Reply(reply_text=""), Reply(reply_text="")
     asks_recall = False
@@ -168,6 +169,11 @@ def draft(cell: Cell, card: CharacterCard, terms: Sequence[LexiconTerm], generat
         complies=complies,
         violates=violates,
     )
+
+
+def free_names(card: CharacterCard) -> list[str]:
+    """The names of the templates that the card's world does not have."""
+    return [name for name in NAMES if name not in card.canon_entities]
 
 
 _INTENDED: dict[str, VerdictValue] = {

@@ -5,6 +5,7 @@ import os
 import shlex
 import signal
 import subprocess
+from contextlib import suppress
 from typing import Any
 
 from wh_judge.errors import UserError
@@ -21,7 +22,7 @@ def program_writer(command: str, seconds: float = SECONDS) -> Writer:
 
     Args:
         command: the program and its arguments, as for a shell.
-        seconds: how long a call may take; then the program is ended with all that it started.
+        seconds: how long a call may take; then the program is ended.
 
     Raises:
         UserError: it names no program. What the writer raises where a call fails is a WriterError.
@@ -53,12 +54,14 @@ def program_writer(command: str, seconds: float = SECONDS) -> Writer:
 
 
 def _called(words: list[str], given: bytes, seconds: float) -> tuple[int, bytes, bytes]:
-    """Exit code, stdout and stderr. Programs that the program started must not outlive it: they hold its stdout."""
+    """Exit code, stdout and stderr. However the call ends, what the program started ends with it, but for programs that
+    made a session of their own."""
     pipe = subprocess.PIPE
     with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True) as process:
         try:
             out, errors = process.communicate(given, timeout=seconds)
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
+        finally:
+            # The group keeps its number while anything in it runs; an empty one is not there.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
     return process.returncode, out, errors

@@ -20,7 +20,7 @@ from wh_judge.screen.render import render
 from wh_judge.screen.rows import FULL_TEXT
 from wh_judge.screen.snapshots import Snapshot
 from wh_judge.store.schema import SHOWN_TEXT
-from wh_judge.store.votes import Answer, read_answers, replies_as_seen, votes_by_case
+from wh_judge.store.votes import Answer, read_answers, replies_as_seen, voted_pairs, votes_by_case
 from wh_judge.text import as_seen, nfc
 from wh_judge.votes.rows import Side, Vote, WinnerValue
 
@@ -75,11 +75,12 @@ def arena_page(request: Request) -> Response:
 
 def _next_pair(request: Request, snapshot: Snapshot, annotator: str) -> dict[str, Any]:
     answers = _answers(snapshot)
-    voted = request.app.state.voted.by(annotator)
     found = evaluation(snapshot, "arena_ratings")
     ratings = ArenaRatings.model_validate(found["document"]).people if found else None
     with snapshot.cursor() as cursor:
         counts = votes_by_case(cursor)
+        # Votes that came with the inputs or the inbox stand in the published copy alone, the newest in their files.
+        voted = request.app.state.voted.by(annotator) | voted_pairs(cursor, annotator)
     possible = candidates(_replies(snapshot), voted)
     offer = choose(possible, uncertainty(ratings), np.random.default_rng(), counts)
     if offer is None:
@@ -93,7 +94,7 @@ def _next_pair(request: Request, snapshot: Snapshot, annotator: str) -> dict[str
         "sides": list(zip(sides, before, strict=True)),
         "same_before": [*map(_said, before[0])] == [*map(_said, before[1])],
         "cards": [(character, _card(snapshot, character)) for character in characters],
-        "message": sides[0].user_message,
+        "same_message": len({as_seen(side.user_message or "") for side in sides}) == 1,
         "done": len(voted),
         "full_text": FULL_TEXT,
     }

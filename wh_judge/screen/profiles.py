@@ -18,7 +18,7 @@ def page(request: Request, snapshot: Snapshot) -> Response:
     """The profiles as a dot plot and a table, correlations of the axes, and two models compared prompt by prompt."""
     found = evaluation(snapshot, "capability_profiles")
     pairs = found["document"]["differences"] if found else []
-    names = [f"{pair['first']} {pair['second']}" for pair in pairs]
+    names = [f"{_word(pair['first'])} {_word(pair['second'])}" for pair in pairs]
     asked = request.query_params.get("pair") or (names[0] if names else "")
     if asked and asked not in names:
         raise PageError(404, "이런 두 모델의 비교는 없습니다.", "역량 쪽의 목록에서 고르세요.")
@@ -33,3 +33,8 @@ def page(request: Request, snapshot: Snapshot) -> Response:
         asked=asked,
         shapes=SHAPES,
     )
+
+
+def _word(model: str) -> str:
+    """The name without a blank, so that a blank between two names parts them in one way only."""
+    return model.replace("%", "%25").replace(" ", "%20")

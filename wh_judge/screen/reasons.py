@@ -7,6 +7,7 @@ is: better English than nothing.
 import re
 from collections.abc import Iterator
 
+from wh_judge.evaluation.scores import AXIS_NAMES
 from wh_judge.screen.review_reasons import REVIEW
 from wh_judge.screen.words import particle
 
@@ -74,7 +75,7 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"(.+): overall rests on the other axes only, none applied of: (.+)",
-        "{1}: {2} 축은 해당하는 회차가 없어 나머지 축으로만 모두 점수를 냈습니다.",
+        "{1:names}: {2:axes} 축은 해당하는 회차가 없어 나머지 축으로만 모두 점수를 냈습니다.",
     ),
     (
         r"(.+): never compared with the other models, so there is no distance to them",
@@ -82,15 +83,15 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"(.+): won every comparison with others \((.+)\); the distance has no bound",
-        "{1}: 다른 모델({2})을 모두 이겨 거리에 끝이 없습니다.",
+        "{1}: 다른 모델({2:names})을 모두 이겨 거리에 끝이 없습니다.",
     ),
     (
         r"(.+): lost every comparison with others \((.+)\); the distance has no bound",
-        "{1}: 다른 모델({2})에 모두 져 거리에 끝이 없습니다.",
+        "{1}: 다른 모델({2:names})에 모두 져 거리에 끝이 없습니다.",
     ),
     (
         r"(.+): won every comparison with (.+) and lost every one with (.+); neither distance has a bound",
-        "{1}: {2}에는 모두 이기고 {3}에는 모두 져 두 거리 모두 끝이 없습니다.",
+        "{1}: {2:names}에는 모두 이기고 {3:names}에는 모두 져 두 거리 모두 끝이 없습니다.",
     ),
     (
         r"nobody has voted: all (\d+) comparisons follow from what the models support",
@@ -98,7 +99,7 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"nobody has voted on (.+): what is supported alone makes the rating, and no interval follows",
-        "{1}: 사람이 준 표가 없어 할 수 있는 일만으로 매긴 점수이고, 구간은 낼 수 없습니다.",
+        "{1:names}: 사람이 준 표가 없어 할 수 있는 일만으로 매긴 점수이고, 구간은 낼 수 없습니다.",
     ),
     (
         r"one run only: give the judge's runs to see how far they lie apart",
@@ -223,7 +224,8 @@ def _clauses(reason: str) -> Iterator[str]:
 def _filled(sentence: str, found: re.Match[str]) -> str:
     """The sentence with the groups in their places, each with its particle where one is named: `{1:이/가}`.
 
-    What is wrong with a text as JSON, `{1:json}`, is told in Korean, too, and a list, `{1:list}`, has commas alone.
+    What is wrong with a text as JSON, `{1:json}`, is told in Korean, too, and so are axes, `{1:axes}`, and how many
+    names more there are, `{1:names}`; a list, `{1:list}`, has commas alone.
     """
     named = found.groupdict()
     places = set(found.re.groupindex.values())
@@ -236,11 +238,16 @@ def _filled(sentence: str, found: re.Match[str]) -> str:
             return _json_fault(text)
         if slot[2] == "list":
             return text.replace("' or '", "', '")
+        if slot[2] == "names":
+            return re.sub(r" and (\d+) more$", r" 외 \1개", text)
+        if slot[2] == "axes":
+            return ", ".join(_AXES.get(axis, axis) for axis in text.split(", "))
         return text + (particle(text, slot[2]) if slot[2] else "")
 
     return _SLOT.sub(filled, sentence)
 
 
+_AXES: dict[str, str] = {axis: korean for axis, (korean, _) in AXIS_NAMES.items()}
 _SLOT = re.compile(r"\{(\w+)(?::([\w/]+))?\}")
 
 

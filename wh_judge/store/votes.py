@@ -130,6 +130,17 @@ def votes_by_case(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     )
 
 
+def voted_pairs(connection: duckdb.DuckDBPyConnection, annotator: str) -> set[tuple[str, str, str]]:
+    """The cases and the two models, the first of which comes first by name, that an annotator voted on."""
+    return set(
+        connection.execute(
+            """SELECT DISTINCT case_id, least(model_a, model_b), greatest(model_a, model_b) FROM vote
+               WHERE annotator = ? AND case_id IS NOT NULL""",
+            [annotator],
+        ).fetchall()
+    )
+
+
 def journal_votes(settings: Settings) -> list[Vote]:
     """The votes in the setting's own folder as they are now, those that no run has counted yet too."""
     rows = read_layers(None, own_files(settings, TABLES["vote"]), TABLES["vote"]).rows

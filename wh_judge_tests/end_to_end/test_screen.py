@@ -16,11 +16,15 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from wh_judge.evaluation.profile import measure_profiles
+from wh_judge.store import evaluations
 from wh_judge.store.snapshot import publish
 from wh_judge.store.stale import find_stale
+from wh_judge.store.votes import journal_votes
 from wh_judge_tests.builders import card, turn
 from wh_judge_tests.end_to_end.browser import chromium
 from wh_judge_tests.end_to_end.server import ROOT
+from wh_judge_tests.evaluation.test_profile import table
 from wh_judge_tests.house import DAY_1, House, at
 from wh_judge_tests.screen.server import served
 from wh_judge_tests.screen.site import grade
@@ -47,6 +51,7 @@ PAGES = {
     "changes": "/changes",
     "notes": "/notes",
     "example": "/example",
+    "arena": "/arena?by=가",
     "upload": "/upload",
     "error": "/turn?id=no",
 }
@@ -289,6 +294,90 @@ def test_a_page_keeps_nobody_out(browser: Browser, address: str, name: str, sche
     reader.context.close()
     # The browser tells of every page that is an error.
     assert [one for one in reader.complaints if "404" not in one] == []
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[House, str]]:
+    """Replies without end of two models to thirty prompts, and profiles of models at both ends of an axis."""
+    house = House(tmp_path_factory.mktemp("arena"))
+    house.cards(card("C-1", public=True))
+    house.lexicon(("선거", "현실 정치"))
+    replies = [
+        turn(
+            f"T-{number}",
+            turn_at=at(1),
+            session_id=f"S-{number}",
+            model_id=f"M-{number % 2}",
+            prompt_id=f"P-{number // 2}",
+            reply_text=f"{number}번째 답이야. " * 10_000,
+        )
+        for number in range(60)
+    ]
+    house.log("1", *replies)
+    with house.warehouse() as connection:
+        house.bring_in(connection)
+        assert house.judge(connection, DAY_1, FIRST).committed
+        ends = [(f"M-{place}", "C-1", "P-1", {"speech": float(place)}) for place in range(2)]
+        evaluations.keep(connection, "capability_profiles", measure_profiles(table(ends)), FIRST)
+        publish(connection, house.settings.published, keep=1)
+    with served(house.data) as address:
+        yield house, address.rstrip("/")
+
+
+def test_a_telephone_shows_every_dot_of_the_profiles(browser: Browser, arena: tuple[House, str]) -> None:
+    reader = Reader(browser, arena[1], viewport={"width": 360, "height": 800})
+    page = reader.open("/profiles")
+    dots = [dot.bounding_box() for dot in page.locator(".dots .model").all()]
+    assert len(dots) == 4
+    assert all(box and box["x"] >= 0 and box["x"] + box["width"] <= 360 for box in dots)
+    reader.context.close()
+
+
+def test_a_key_that_is_held_down_is_one_vote(browser: Browser, arena: tuple[House, str]) -> None:
+    house, address = arena
+    reader = Reader(browser, address)
+    page = reader.open("/arena?by=held")
+    offers = [page.locator("input[name=offer]").input_value()]
+    for _ in range(2):
+        page.keyboard.down("3")
+        expect(page.locator("input[name=offer]")).not_to_have_value(offers[-1])
+        offers.append(page.locator("input[name=offer]").input_value())
+        for _ in range(5):
+            page.keyboard.down("3")  # The browser tells it as a repeat, since it was not let go.
+        assert page.evaluate("document.querySelector('[data-vote]').disabled") is False
+        page.keyboard.up("3")
+    assert [vote.winner for vote in journal_votes(house.settings) if vote.annotator == "held"] == ["tie", "tie"]
+    reader.context.close()
+    assert reader.complaints == []
+
+
+def test_a_vote_is_sent_once_and_its_buttons_show_it(browser: Browser, arena: tuple[House, str]) -> None:
+    reader = Reader(browser, arena[1])
+    page = reader.open("/arena?by=once")
+    sent: list[str] = []
+    # No answer: the page stays, as where the answer takes its time.
+    page.on("request", lambda request: sent.append(request.post_data or "") if request.method == "POST" else None)
+    page.route("**/arena", lambda route: route.fulfill(status=204))
+    page.locator("[data-vote='2']").click()
+    expect(page.locator("[data-vote]:disabled")).to_have_count(4)
+    page.evaluate("document.querySelector('form[data-once]').requestSubmit()")
+    page.keyboard.press("1")
+    assert len(sent) == 1 and "choice=right" in sent[0]
+    reader.context.close()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_replies_without_end_leave_the_buttons_near(browser: Browser, arena: tuple[House, str], width: int) -> None:
+    reader = Reader(browser, arena[1], viewport={"width": width, "height": 800})
+    page = reader.open("/arena?by=long")
+    assert page.evaluate("document.documentElement.scrollHeight") < 4 * 800
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    box = page.get_by_role("region", name="왼쪽 답장")
+    box.focus()
+    expect(box).to_be_focused()
+    assert box.evaluate("box => { box.scrollTop = 1e6; return box.scrollTop; }") > 1000
+    assert Axe().run(page).response["violations"] == []
+    reader.context.close()
 
 
 @pytest.mark.parametrize("letter", ["가", "a"])

@@ -74,6 +74,13 @@ def test_what_does_not_apply_is_left_out_and_not_zero() -> None:
     assert [caution for caution in profiles.cautions if "forbidden, recall" in caution]
 
 
+def test_models_without_the_same_axes_share_a_line() -> None:
+    rows = [(f"M-{n:02}", "A", None, {"speech": 1.0, "canon": 1.0, "forbidden": 1.0}) for n in range(11)]
+    told = [caution for caution in of(*rows).cautions if "overall rests" in caution]
+    named = ", ".join(f"M-{n:02}" for n in range(8))
+    assert told == [f"{named} and 3 more: overall rests on the other axes only, none applied of: recall"]
+
+
 def test_no_turn_gives_no_profile() -> None:
     assert of() == CapabilityProfiles(profiles=[], correlations=of().correlations, differences=[], cautions=[])
     assert {entry.pearson for entry in of().correlations} == {None}

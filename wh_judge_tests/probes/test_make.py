@@ -10,7 +10,7 @@ from wh_judge.model import CharacterCard
 from wh_judge.probes.case import FAMILIES, KEPT, ProbeCase, digest_of, verdicts_of
 from wh_judge.probes.check import check_case
 from wh_judge.probes.make import TRIES, cells_of, make_probes, missing_cells
-from wh_judge.probes.templates import SMALL_TALK, draft
+from wh_judge.probes.templates import NAMES, SMALL_TALK, draft
 from wh_judge.rules import Lexicon, RuleSettings
 from wh_judge.rules.speech import speech_level
 from wh_judge_tests.builders import card, lexicon
@@ -69,6 +69,15 @@ def test_what_no_card_can_have_is_told_with_the_reason() -> None:
     assert missing["lure_topic", "존댓말"] == "the lexicon has no term of a topic that the card forbids"
     assert missing["recall_far", None] == "the card has no role"
     assert ("lure_name", "존댓말") not in missing and ("hold_level", None) not in missing
+
+
+def test_a_card_that_has_every_name_of_the_templates_is_not_lured_by_one() -> None:
+    own = card("C-1", canon_entities=[*NAMES])
+    found = make_probes([own], TERMS, SETTINGS, cases=20, seed=1)
+    assert len(found.cases) == 20 and not {case.cell.family for case in found.cases} & {"lure_name", "control"}
+    told = {(entry.family, entry.level): entry.reason for entry in found.unfillable}
+    for family in ("lure_name", "control"):
+        assert told[family, own.honorific_rule] == "the card's world has every name that the templates have"
 
 
 def test_a_role_whose_name_the_card_s_world_does_not_have_cannot_be_tried() -> None:

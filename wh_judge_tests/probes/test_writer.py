@@ -3,6 +3,7 @@
 import re
 import shlex
 import sys
+import time
 from pathlib import Path
 from unicodedata import normalize
 
@@ -29,6 +30,19 @@ def python(code: str) -> str:
     return shlex.join([sys.executable, "-X", "utf8", "-c", code])
 
 
+def has_ended(pid: Path, seconds: float = 10) -> bool:
+    """Whether the process ends whose id stands in the file; a signal takes a moment to arrive."""
+    state, deadline = Path(f"/proc/{pid.read_text().strip()}/stat"), time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            if state.read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.01)
+    return False
+
+
 def test_it_gets_the_draft_and_its_output_is_the_message(case: ProbeCase) -> None:
     command = python("import json, sys; case = json.load(sys.stdin); print(case['target'], case['user_message'], '')")
     assert program_writer(command)(case) == f"{case.target} {case.user_message}"
@@ -47,8 +61,13 @@ def test_one_that_takes_too_long_is_ended_with_what_it_started(case: ProbeCase, 
     pid = tmp_path / "pid"
     with pytest.raises(WriterError, match=r"took longer than 1 s"):
         program_writer(f"sh -c 'sleep 600 & echo $! > {pid}; wait; echo late'", seconds=1)(case)
-    state = Path(f"/proc/{pid.read_text().strip()}/stat")
-    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
+    assert has_ended(pid)
+
+
+def test_what_it_leaves_running_is_ended(case: ProbeCase, tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    assert program_writer(f"sh -c 'sleep 600 >/dev/null 2>&1 & echo $! > {pid}; echo hi'")(case) == "hi"
+    assert has_ended(pid)
 
 
 def test_the_program_of_the_manual_asks_a_language_model(

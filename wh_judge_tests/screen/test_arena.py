@@ -1,5 +1,7 @@
 """Blind votes and ratings on the screen."""
 
+import json
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,6 +12,7 @@ from pydantic import BaseModel
 from starlette.testclient import TestClient
 
 from wh_judge.evaluation.bradley_terry import Tally
+from wh_judge.evaluation.pairing import candidates
 from wh_judge.evaluation.people import JUDGED_SCHEMA, Share, UnplacedScores, VoteAgreement, measure_vote_agreement
 from wh_judge.evaluation.ratings import rate, rate_arena
 from wh_judge.evaluation.support import tally
@@ -17,7 +20,7 @@ from wh_judge.model import ChatTurn
 from wh_judge.screen.arena import BEFORE, CHOICES, NAME_LIMIT
 from wh_judge.store import evaluations
 from wh_judge.store.snapshot import publish
-from wh_judge.store.votes import journal_votes, read_answers
+from wh_judge.store.votes import bring_in_people, journal_votes, read_answers, replies_as_seen
 from wh_judge.votes.rows import VOTE_SCHEMA, Vote
 from wh_judge_tests.builders import turn
 from wh_judge_tests.house import CARDS, DAY_1, LEXICON, House, at
@@ -152,6 +155,20 @@ def test_nobody_is_shown_a_pair_again_until_all_are_done(voter: TestClient) -> N
     assert pair(voter, "나").all("input", name="offer")
 
 
+def test_votes_that_came_with_the_inputs_count_too(house: House) -> None:
+    with house.warehouse() as connection:
+        [(case, models), *others] = candidates(replies_as_seen(read_answers(connection)))
+        own = cast(case_id=case, model_a=models[1], model_b=models[0], annotator="가").model_dump(mode="json")
+        (house.inputs / "votes.jsonl").write_text(json.dumps(own), encoding="utf-8")
+        bring_in_people(connection, house.settings)
+        publish(connection, house.settings.published, keep=3)
+    with reader(house) as client:
+        assert "가 · 1표" in pair(client).text
+        offered = [vote(client) for _ in others]
+        assert (case, *models) not in {(found.case_id, found.model_a, found.model_b) for found in offered}
+        assert "모두 골랐습니다" in pair(client).text
+
+
 def test_a_hostile_name_is_cut_and_only_text(voter: TestClient) -> None:
     page = pair(voter, "<script>" * 40)
     assert len(page.all("script")) == 1 and ("<script>" * 40)[:NAME_LIMIT] in page.text
@@ -202,6 +219,21 @@ def test_conversations_that_differ_stand_each_at_its_side(tmp_path: Path) -> Non
         tmp_path, *talk("S-1", 1, "갑", model="M-1", reply="가"), *talk("S-2", 11, "을", model="M-2", reply="나")
     )
     assert "저마다 다른 대화" in page.text and page.text.count("앞선 대화 1회차") == 2
+
+
+def test_messages_that_differ_stand_each_at_its_side(tmp_path: Path) -> None:
+    first, second = talk("S-1", 1, model="M-1", reply="가") + talk("S-2", 11, model="M-2", reply="나")
+    asked = [first.model_copy(update={"user_message": "이것?"}), second.model_copy(update={"user_message": "저것?"})]
+    page = arena(tmp_path, *asked)
+    assert "저마다 다른 말에 답했습니다" in page.text
+    for message, reply in (("이것?", "가"), ("저것?", "나")):
+        assert re.search(rf"(왼쪽|오른쪽)\s*{re.escape(message)}\s*{reply}\s", page.text), page.text
+
+
+def test_a_message_that_both_share_is_shown_once(tmp_path: Path) -> None:
+    turns = talk("S-1", 1, model="M-1", reply="가") + talk("S-2", 11, model="M-2", reply="나")
+    page = arena(tmp_path, *(entry.model_copy(update={"user_message": "이것?"}) for entry in turns))
+    assert page.text.count("이것?") == 1 and "저마다 다른 말" not in page.text
 
 
 def test_of_a_long_conversation_the_end_is_shown(tmp_path: Path) -> None:
@@ -277,7 +309,22 @@ def test_the_brier_score_stands_with_its_interval(house: House) -> None:
     document = agreed("가람")
     judge = document.judges[0].model_copy(update={"brier": Share(value=0.2, low=0.1, high=0.3, votes=2)})
     text = ratings(house, vote_agreement=document.model_copy(update={"judges": [judge]}))
-    assert "0.20 0.10–0.30 반반이면 0.25" in text
+    assert "0.20 0.10 ~ 0.30 반반이면 0.25" in text
+
+
+def test_no_minus_touches_the_dash_of_an_interval(house: House) -> None:
+    document = agreed("가람", "나래")
+    people = document.labellers.model_copy(update={"alpha": -0.3, "low": -0.5, "high": -0.14})
+    rated = rate_arena([Tally("가", "나", 1, 1, 0, 0)], [], {"screen": 2})
+    [first, second] = rated.people.ratings
+    far = rated.people.model_copy(update={"ratings": [first.model_copy(update={"low": -90.0, "high": -8.0}), second]})
+    text = ratings(
+        house,
+        vote_agreement=document.model_copy(update={"labellers": people}),
+        arena_ratings=rated.model_copy(update={"people": far}),
+    )
+    assert "-0.30입니다(-0.50 ~ -0.14)" in text and "-90 ~ -8" in text
+    assert "–-" not in text
 
 
 def test_rows_on_unknown_turns_are_told_and_hostile_names_are_text(house: House) -> None:

@@ -128,6 +128,18 @@ def test_what_ratings_do_not_bear_is_told_in_korean(rated: ArenaRatings) -> None
         assert HANGUL.search(korean(sentence)), sentence
 
 
+AXES_TOLD = [
+    ("a", "recall", "a: 기억 축은 해당하는"),
+    ("a, b", "speech, forbidden", "a, b: 말투, 금지 소재 축은 해당하는"),
+    ("a, b and 3 more", "canon", "a, b 외 3개: 세계관 축은 해당하는"),
+]
+
+
+@pytest.mark.parametrize(("models", "axes", "told"), AXES_TOLD)
+def test_axes_and_further_models_have_korean_names(models: str, axes: str, told: str) -> None:
+    assert korean(f"{models}: overall rests on the other axes only, none applied of: {axes}").startswith(told)
+
+
 SCORED = [("1", "P-1", "M-1", 0.5), ("2", "P-1", "M-1", 0.5), ("2", "P-1", "M-2", 0.5), ("3", "P-2", "M-1", 0.5)]
 
 

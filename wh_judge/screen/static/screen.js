@@ -32,16 +32,35 @@ document.addEventListener("keydown", (event) => {
   const typing = event.target.closest?.("input, select, textarea");
   if (event.key === "Escape" && typing) { typing.blur(); return; }
   // A summary, a link and a button answer to Enter by themselves.
+  // A key that is held down goes through rows, but does not open and close what it stands on.
+  if (event.repeat && event.key !== "j" && event.key !== "k") return;
   if (typing || !(event.key in actions) || (event.key === "Enter" && event.target.closest?.("summary, a, button"))) return;
   event.preventDefault();
   actions[event.key]();
 });
 
-// Votes by their numbers.
+// Votes by their numbers. A key that is still held down from the pair before is no vote on this one.
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, select, textarea")) return;
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, select, textarea")) return;
   document.querySelector(`button[data-vote="${CSS.escape(event.key)}"]`)?.click();
 });
+
+// What counts once is sent once, and its buttons show it. They are disabled after the form was read: the one that was
+// pressed is a part of it. A page that comes back as it was can be used again.
+for (const form of document.querySelectorAll("form[data-once]")) {
+  let sent = false;
+  const buttons = [...form.querySelectorAll("button:not([disabled])")];
+  const set = (value) => {
+    sent = value;
+    for (const button of buttons) button.disabled = value;
+  };
+  form.addEventListener("submit", (event) => {
+    if (sent) event.preventDefault();
+    sent = true;
+    setTimeout(() => set(true));
+  });
+  window.addEventListener("pageshow", (event) => { if (event.persisted) set(false); });
+}
 
 const keys = document.querySelector(".keys");
 if (keys && (rows().length)) {
