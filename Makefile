@@ -50,24 +50,25 @@ define free
 	"UI_PORT, DOCS_PORT or SCREEN_PORT, such as: make ui UI_PORT=3010" >&2; exit 2; }; done
 endef
 
-# The second server shows the Data Docs that the checks link to: a browser opens no file from a served page.
 # dagster recommends dg dev, which reads a layout of its own that this project does not have.
-docs = sh -c 'exec $(BIN)/python -m http.server --bind $(HOST) --directory $(DATA)/docs $(DOCS_PORT) >/dev/null 2>&1'
-dagster = env PYTHONWARNINGS='ignore:Function `dev_command` is superseded:FutureWarning' \
-	$(BIN)/dagster dev --host $(HOST) --port $(UI_PORT)
+QUIET := PYTHONWARNINGS='ignore:Function `dev_command` is superseded:FutureWarning'
 
+# The second server shows the Data Docs that the checks link to: a browser opens no file from a served page.
 ui: .venv/run
 	$(call free,$(UI_PORT) $(DOCS_PORT))
 	@mkdir -p $(DATA)/docs
-	@echo "Dagster UI  http://$(HOST):$(UI_PORT)" >&2; echo "Data Docs   http://$(HOST):$(DOCS_PORT)" >&2
-	@$(BIN)/python tools/together.py $(docs) -- $(dagster)
+	@$(BIN)/python -m http.server --bind $(HOST) --directory $(DATA)/docs $(DOCS_PORT) >/dev/null 2>&1 & docs=$$!; \
+	trap "kill $$docs 2>/dev/null" EXIT; \
+	echo "Dagster UI  http://$(HOST):$(UI_PORT)" >&2; echo "Data Docs   http://$(HOST):$(DOCS_PORT)" >&2; \
+	$(QUIET) $(BIN)/dagster dev --host $(HOST) --port $(UI_PORT)
 
+# The screen and the Dagster UI end together.
 serve: .venv/run
 	$(call free,$(UI_PORT) $(DOCS_PORT) $(SCREEN_PORT))
-	@mkdir -p $(DATA)/docs
-	@echo "Dagster UI  http://$(HOST):$(UI_PORT)" >&2; echo "Data Docs   http://$(HOST):$(DOCS_PORT)" >&2
-	@$(BIN)/python tools/together.py $(docs) -- $(dagster) -- \
-	$(BIN)/wh-judge screen --host $(HOST) --port $(SCREEN_PORT)
+	@echo "screen      http://$(HOST):$(SCREEN_PORT)" >&2; \
+	$(BIN)/wh-judge screen --host $(HOST) --port $(SCREEN_PORT) & screen=$$!; \
+	trap "kill $$screen 2>/dev/null" EXIT; \
+	$(MAKE) --no-print-directory ui
 
 .venv/run: requirements.lock pyproject.toml
 	@sh tools/make-venv.sh $(PYTHON)
