@@ -11,8 +11,6 @@ from rich.table import Table
 
 from wh_judge.model import VERDICTS
 from wh_judge.settings import Settings
-from wh_judge.store.evaluations import VALIDATION_SUMS, read
-from wh_judge.store.problems import read_problems
 from wh_judge.text import one_line, printable
 from wh_judge.uploaded import with_labels
 from wh_judge.validations import VALIDATIONS, ValidationResult
@@ -29,6 +27,9 @@ DIVERGING_SHOWN = 8
 
 def summarise(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     """All that the tables show. What has not run yet is None, never 0."""
+    # The warehouse loads Dagster, which `judge` and `validate` need not have.
+    from wh_judge.store.evaluations import VALIDATION_SUMS, read
+    from wh_judge.store.problems import read_problems
 
     def rows(sql: str) -> list[dict[str, Any]]:
         return list(connection.sql(sql).to_arrow_table().to_pylist())
