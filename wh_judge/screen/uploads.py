@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict
 from wh_judge.errors import UserError
 from wh_judge.inbox import REJECTED
 from wh_judge.ingest import KST, TABLES, TableName, read_file
+from wh_judge.locks import alone
 from wh_judge.readers import READERS
 from wh_judge.settings import Settings
 from wh_judge.uploaded import label
@@ -246,21 +247,23 @@ def send(settings: Settings, report: Report) -> None:
     """
     if not report.usable:
         raise UserError(f"{report.name}: 읽을 수 있는 줄이 없어 보낼 수 없습니다. 파일을 고쳐 다시 올리세요.")
-    folder, file = settings.uploads / report.sha256, settings.uploads / report.sha256 / report.file
-    if not file.exists():
-        known = find(settings, report.sha256)
-        if known and known.sent_as:
-            return
-        raise UserError(f"{report.name}: 올린 파일이 없어졌습니다. 다시 올리세요.")
-    name = f"{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S%f}-{report.sha256}{report.suffix}"
-    place = Path(name) if report.table == "chat_turn" else Path(TABLES[report.table].place, name)
-    target = settings.inbox / place
-    if target.parent.is_symlink():
-        raise UserError(f"{target.parent}: 링크라서 넣지 않습니다. 보통 폴더로 바꾸세요.")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    # Told before it is done: cut off in between, the file is still here, and the page offers to send it again.
-    _keep(folder, report.model_copy(update={"sent_as": place.as_posix()}))
-    file.rename(target)
+    # Two at once would each name a file of their own, of which one never comes to be.
+    with alone(settings.uploads / report.sha256 / ".sending"):
+        folder, file = settings.uploads / report.sha256, settings.uploads / report.sha256 / report.file
+        if not file.exists():
+            known = find(settings, report.sha256)
+            if known and known.sent_as:
+                return
+            raise UserError(f"{report.name}: 올린 파일이 없어졌습니다. 다시 올리세요.")
+        name = f"{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S%f}-{report.sha256}{report.suffix}"
+        place = Path(name) if report.table == "chat_turn" else Path(TABLES[report.table].place, name)
+        target = settings.inbox / place
+        if target.parent.is_symlink():
+            raise UserError(f"{target.parent}: 링크라서 넣지 않습니다. 보통 폴더로 바꾸세요.")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # Told before it is done: cut off in between, the file is still here, and the page offers to send it again.
+        _keep(folder, report.model_copy(update={"sent_as": place.as_posix()}))
+        file.rename(target)
 
 
 def can_be_sent(settings: Settings, report: Report) -> bool:

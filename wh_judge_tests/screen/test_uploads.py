@@ -178,7 +178,7 @@ def test_a_log_is_sent_into_the_inbox_under_its_hash(settings: Settings) -> None
     place = sent(settings, report)
     assert place.parent == settings.inbox and place.name.endswith(f"-{report.sha256}.jsonl")
     assert place.read_bytes() == LOG
-    assert kept(settings.uploads) == [f"{report.sha256}/report.json"]
+    assert kept(settings.uploads) == [f"{report.sha256}/{name}" for name in (".sending", "report.json")]
 
 
 def test_cards_are_sent_into_their_folder(settings: Settings) -> None:
@@ -193,6 +193,15 @@ def test_sending_twice_is_sending_once(settings: Settings) -> None:
     before = place.stat()
     assert sent(settings, report) == place
     assert place.stat() == before and len(kept(settings.inbox)) == 1
+
+
+def test_sending_many_times_at_once_is_sending_once(settings: Settings) -> None:
+    report = given(settings)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: send(settings, report), range(8)))
+    [file] = [file for file in settings.inbox.iterdir() if file.is_file()]
+    told = find(settings, report.sha256)
+    assert told is not None and told.sent_as == file.name
 
 
 def test_what_was_cut_off_before_the_file_was_moved_is_sent_again(settings: Settings) -> None:
