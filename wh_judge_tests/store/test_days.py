@@ -373,20 +373,20 @@ def test_a_day_is_summed_up(warehouse: Connection) -> None:
 def test_a_day_is_judged_from_its_own_cards_and_the_mentions_that_it_asks_for(new_house: House) -> None:
     with new_house.warehouse() as connection:
         new_house.bring_in(connection)
-        plan_day(connection, DAY_2, RuleSettings())
-        [inputs] = read_inputs(connection)
+        plan = plan_day(connection, DAY_2, RuleSettings())
+        [inputs] = read_inputs(connection, plan)
         assert inputs.cards["character_id"].to_pylist() == ["C-1", "C-2"]
         mentions = [(row["session_id"], row["entity"], row["turn_id"]) for row in inputs.earlier.to_pylist()]
         assert mentions == [("S-back", "하늘", "T-11"), ("S-recall", "하늘", "T-4")]
-        plan_day(connection, DAY_1, RuleSettings())
-        assert [each.earlier.num_rows for each in read_inputs(connection)] == [0]
+        plan = plan_day(connection, DAY_1, RuleSettings())
+        assert [each.earlier.num_rows for each in read_inputs(connection, plan)] == [0]
 
 
 def test_turns_of_other_days_that_are_cited_are_there_for_the_validations(new_house: House) -> None:
     with new_house.warehouse() as connection:
         new_house.bring_in(connection)
         day = plan_day(connection, DAY_2, RuleSettings())
-        [inputs] = read_inputs(connection)
+        [inputs] = read_inputs(connection, day)
         judgement = judge(inputs.turns, inputs.cards, inputs.lexicon, day.settings, inputs.earlier)
         judged = read_judged(connection, day, inputs, judgement.verdicts)
     known = {*judged.turns["turn_id"].to_pylist(), *judged.cited["turn_id"].to_pylist()}
