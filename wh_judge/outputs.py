@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
+from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -65,8 +66,12 @@ def check_folder(path: str, read: str) -> None:
 
     An address such as `s3a://logs/verdicts` is left to Spark but for that.
     """
-    if f"{path.rstrip('/')}/".startswith(f"{read.rstrip('/')}/"):
+    written, taken = _whole(path), _whole(read)
+    if written.startswith(taken):
         raise UserError(f"{path}: is read already; name another folder")
+    # A day's folder takes the place of one of its name: the log itself may be that.
+    if taken.startswith(written):
+        raise UserError(f"{path}: holds what is read; name another folder")
     if "://" in path:
         return
     folder = Path(path)
@@ -76,6 +81,13 @@ def check_folder(path: str, read: str) -> None:
         raise UserError(f"{path}: is a file; name a folder")
     if not folder.parent.is_dir():
         raise UserError(f"{folder.parent}: is no folder; make it first")
+
+
+def _whole(place: str) -> str:
+    """A path without links and detours, or an address, with `/` at the end."""
+    if place.startswith("file://"):
+        place = unquote(urlsplit(place).path)
+    return f"{place if '://' in place else os.path.realpath(place)}".rstrip("/") + "/"
 
 
 def write_documents(documents: Iterable[Mapping[str, Any]], path: Path, columns: list[str]) -> None:

@@ -56,15 +56,16 @@ class JudgedLog:
 
         for note in self._notes:
             yield note._asdict() | {"turn_id": None}
-        # In one task: a sort over all partitions would cost a job for each.
-        wrong = self._read.where("reason IS NOT NULL").select("file", "line", "severity", "reason", "raw").coalesce(1)
-        for row in wrong.sortWithinPartitions("file", "line", "reason").toLocalIterator():
-            yield {"table": "chat_turn", **row.asDict(), "turn_id": None}
-        left = self._judged.where("reason IS NOT NULL").select(*UNJUDGED_SCHEMA.names, "file", "line").coalesce(1)
-        for row in left.sortWithinPartitions(f.length("turn_id"), "turn_id").toLocalIterator():
-            place = {"table": "chat_turn", "file": row["file"], "line": row["line"], "severity": "unjudged"}
-            raw = json.dumps({name: row[name] for name in UNJUDGED_SCHEMA.names}, ensure_ascii=False)
-            yield place | {"turn_id": row["turn_id"], "reason": row["reason"], "raw": raw}
+        with spark_errors():
+            # In one task: a sort over all partitions would cost a job for each.
+            wrong = self._read.where("reason IS NOT NULL").select("file", "line", "severity", "reason", "raw").coalesce(1)
+            for row in wrong.sortWithinPartitions("file", "line", "reason").toLocalIterator():
+                yield {"table": "chat_turn", **row.asDict(), "turn_id": None}
+            left = self._judged.where("reason IS NOT NULL").select(*UNJUDGED_SCHEMA.names, "file", "line").coalesce(1)
+            for row in left.sortWithinPartitions(f.length("turn_id"), "turn_id").toLocalIterator():
+                place = {"table": "chat_turn", "file": row["file"], "line": row["line"], "severity": "unjudged"}
+                raw = json.dumps({name: row[name] for name in UNJUDGED_SCHEMA.names}, ensure_ascii=False)
+                yield place | {"turn_id": row["turn_id"], "reason": row["reason"], "raw": raw}
 
 
 @contextmanager
@@ -107,8 +108,9 @@ def judging_log(spark: "SparkSession", path: str, inputs: Inputs) -> Iterator[Ju
             _notes=log.notes,
         )
     finally:
-        judged.unpersist()
-        read.unpersist()
+        with spark_errors():
+            judged.unpersist()
+            read.unpersist()
 
 
 def deal(spark: "SparkSession", turns: "DataFrame", inputs: Inputs) -> "DataFrame":

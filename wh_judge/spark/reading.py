@@ -1,6 +1,7 @@
 """A log of Parquet files as clean turns, read and validated as everywhere, and what is wrong with the other rows."""
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +24,8 @@ READ_SCHEMA = pa.schema(
 )
 """Turns; and problems, of which there are only the place and the last three cells."""
 _FILE, _LINE = "wh_judge file", "wh_judge line"
+_PATTERN = re.compile(r"[][\\*?{}]")
+"""What Spark takes for a pattern of names."""
 
 
 class ReadLog(NamedTuple):
@@ -38,9 +41,15 @@ def check_files(path: str) -> None:
     """Raise a UserError where the files of this machine are none that Spark reads. Files elsewhere it finds itself."""
     if "://" in path or not Path(path).exists():
         return
-    other = next((file for file in files_of(Path(path)) if file.suffix.lower() != ".parquet"), None)
+    files = files_of(Path(path))
+    if not files:
+        raise UserError(f"{path}: holds no file that is read")
+    other = next((file for file in files if file.suffix.lower() != ".parquet"), None)
     if other is not None:
         raise UserError(f"{other}: is no .parquet file, and the engine spark reads no others; use --engine local")
+    hidden = next((file for file in files if file.name.startswith("_")), None)
+    if hidden is not None:
+        raise UserError(f"{hidden}: Spark passes over what begins with _; rename it, or use --engine local")
 
 
 def read_log(spark: "SparkSession", path: str) -> ReadLog:
@@ -51,12 +60,11 @@ def read_log(spark: "SparkSession", path: str) -> ReadLog:
     """
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    every = (
-        spark.read.option("recursiveFileLookup", "true")
-        .option("mergeSchema", "true")
-        .option("pathGlobFilter", "*.parquet")
-        .parquet(path)
-    )
+    reader = spark.read.option("recursiveFileLookup", "true").option("mergeSchema", "true")
+    if "://" in path:
+        every = reader.option("pathGlobFilter", "*.[pP][aA][rR][qQ][uU][eE][tT]").parquet(path)
+    else:  # The very files that one machine reads, none of them taken for a pattern.
+        every = reader.parquet(*(_PATTERN.sub(r"\\\g<0>", str(file)) for file in files_of(Path(path))))
     known = [name for name in TURN_SCHEMA.names if name in every.columns]
     meta = every["_metadata"]
     placed = every.select(*known, meta["file_path"].alias(_FILE), (meta["row_index"] + 1).alias(_LINE))

@@ -56,8 +56,11 @@ def open_session(master: str) -> "SparkSession":
         quiet = Path(__file__).with_name("log4j2.properties")
         conf.set("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={quiet.as_uri()}")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    with spark_errors():
-        session = SparkSession.builder.config(conf=conf).getOrCreate()
+    try:
+        with spark_errors():
+            session = SparkSession.builder.config(conf=conf).getOrCreate()
+    except UserError as error:
+        raise UserError(f"{master}: Spark does not start with this master: {error}") from error
     session.conf.set("spark.sql.session.timeZone", "UTC")
     session.conf.set("spark.sql.caseSensitive", "true")
     session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(BATCH_ROWS))
@@ -70,7 +73,7 @@ def open_session(master: str) -> "SparkSession":
 @contextmanager
 def spark_errors() -> Iterator[None]:
     """What Spark says of its inputs and outputs as a UserError. An error of our own code stays what it is."""
-    from py4j.protocol import Py4JJavaError
+    from py4j.protocol import Py4JError, Py4JJavaError
     from pyspark.errors import PySparkException, PythonException
 
     try:
@@ -80,4 +83,15 @@ def spark_errors() -> Iterator[None]:
     except (PySparkException, Py4JJavaError) as error:
         said = error.java_exception.toString() if isinstance(error, Py4JJavaError) else str(error)
         first = next((line.strip() for line in said.splitlines() if line.strip()), type(error).__name__)
-        raise UserError(f"Spark: {first}") from error
+        advice = next((f"; {advice}" for sign, advice in _ADVICE.items() if sign in first), "")
+        raise UserError(f"Spark: {first}{advice}") from error
+    except (Py4JError, ConnectionError) as error:
+        raise UserError("Spark: its Java has ended; where it does not say above why, look for memory") from error
+
+
+_ADVICE = {
+    "TIMESTAMP(NANOS": "write times in microseconds, or use --engine local",
+    "JAVA_GATEWAY_EXITED": "Java says above why; it must be 17 or newer, and the master one that Spark knows",
+    "S3AFileSystem not found": "put hadoop-aws, of the version of Spark's Hadoop, among its jars",
+}
+"""What to do, by what stands in the error."""

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from py4j.protocol import Py4JNetworkError
 
+from wh_judge.errors import UserError
 from wh_judge.spark import session
 from wh_judge_tests.builders import STATE
-from wh_judge_tests.cli.call import CARDS, LEXICON, TURNS, call, inputs, names
+from wh_judge_tests.cli.call import CARDS, LEXICON, TURNS, call, call_process, inputs, names
 from wh_judge_tests.spark.engines import table
 
 SPARK = ("--engine", "spark", "--master", "local[2]")
@@ -62,14 +64,44 @@ def test_java_that_is_elsewhere(turns: Path, here: Path, java: Path) -> None:
     assert error == f"JAVA_HOME: {java} holds no bin/java; name a Java 17 or newer, or unset the variable"
 
 
+def test_java_that_does_not_start(turns: Path, here: Path, java: Path) -> None:
+    env = {"JAVA_HOME": str(java)}
+    result = call_process("judge", *inputs(turns), *SPARK, "--out", "v", cwd=here, env=env)
+    assert (result.code, result.out, names(here)) == (2, "", ["turns", "turns/x.parquet"])
+    last = result.err.splitlines()[-1]
+    assert last.startswith("wh-judge: local[2]: Spark does not start with this master: Spark: ")
+    assert last.endswith("; Java says above why; it must be 17 or newer, and the master one that Spark knows")
+
+
+@pytest.mark.parametrize("error", [ConnectionRefusedError(111, "Connection refused"), Py4JNetworkError("no answer")])
+def test_java_that_has_ended(error: Exception) -> None:
+    with pytest.raises(UserError, match=r"^Spark: its Java has ended; ") as raised, session.spark_errors():
+        raise error
+    assert raised.value.__cause__ is error
+
+
 def test_a_log_that_is_no_parquet(here: Path) -> None:
     error = refused(here, *inputs(), *SPARK, "--out", "v")
     assert error == f"{TURNS}: is no .parquet file, and the engine spark reads no others; use --engine local"
 
 
+def test_a_file_that_spark_passes_over(turns: Path, here: Path) -> None:
+    (turns / "x.parquet").rename(turns / "_x.parquet")
+    error = refused(here, *inputs(turns), *SPARK, "--out", "v")
+    assert error == f"{turns}/_x.parquet: Spark passes over what begins with _; rename it, or use --engine local"
+
+
+def test_a_folder_without_a_file(turns: Path, here: Path) -> None:
+    (turns / "x.parquet").unlink()
+    assert refused(here, *inputs(turns), *SPARK, "--out", "v") == f"{turns}: holds no file that is read"
+
+
 OUTPUTS = {
     "the log": ("turns", "turns: is read already; name another folder"),
     "a folder of the log": ("turns/v", "turns/v: is read already; name another folder"),
+    "a link to the log": ("link", "link: is read already; name another folder"),
+    "the log's address": ("file://{here}/turns", "is read already; name another folder"),
+    "the folder that holds the log": ("../here", "holds what is read; name another folder"),
     "a type of file": ("v.jsonl", "v.jsonl: the engine spark writes a folder of Parquet; name a folder"),
     "a file": ("file", "file: is a file; name a folder"),
     "a folder that is missing": ("no/v", "no: is no folder; make it first"),
@@ -79,7 +111,8 @@ OUTPUTS = {
 @pytest.mark.parametrize(("out", "error"), OUTPUTS.values(), ids=OUTPUTS)
 def test_an_output_that_cannot_be(out: str, error: str, turns: Path, here: Path) -> None:
     (here / "file").touch()
-    assert refused(here, *inputs(turns), *SPARK, "--out", out) == f"{here}/{error}"
+    (here / "link").symlink_to(turns)
+    assert refused(here, *inputs(turns), *SPARK, "--out", out.format(here=here)).endswith(error)
 
 
 def test_cards_without_a_row(turns: Path, here: Path) -> None:

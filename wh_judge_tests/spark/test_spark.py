@@ -251,6 +251,34 @@ def test_an_address_that_is_not_there(spark: "SparkSession", here: Path) -> None
     assert result.err.splitlines()[-1].startswith("wh-judge: Spark: [PATH_NOT_FOUND] ")
 
 
+def test_files_of_any_name(spark: "SparkSession", here: Path) -> None:
+    """No name is taken for a pattern, and none is passed over."""
+    folder = here / "l*[gs] {x,y}"
+    (folder / "_b").mkdir(parents=True)
+    for number, name in enumerate(("a.parquet", "b?\\#%20.PARQUET", "_b/c.parquet")):
+        pq.write_table(table([turn(f"T-{number}")]), folder / name)
+    (here / "logs {x,y}").mkdir()
+    pq.write_table(table([turn("T-9")]), here / "logs {x,y}" / "a.parquet")
+    inputs = inputs_of(Rows((), STATE.cards, STATE.lexicon))
+    assert by_spark(spark, folder, inputs) == by_local(folder, inputs)
+
+
+def test_times_in_nanoseconds(spark: "SparkSession", here: Path) -> None:
+    rows = table([turn("T-1")])
+    place = rows.schema.get_field_index("turn_at")
+    write(here / "turns", rows.set_column(place, "turn_at", rows["turn_at"].cast(pa.timestamp("ns", "UTC"))))
+    result = call("judge", *flags(here / "turns"), "--engine", "spark", "--out", "v")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.splitlines()[-1].endswith("; write times in microseconds, or use --engine local")
+
+
+def test_the_first_row_that_is_wrong_is_told(spark: "SparkSession", here: Path) -> None:
+    """Not a column that nobody knows."""
+    write(here / "turns", table([turn("x")]).rename_columns({"turn_id": "id"}))
+    result = call("judge", *flags(here / "turns"), "--engine", "spark", "--out", "v")
+    assert result.err.splitlines()[-1].endswith("can be read (turns/0.parquet:1: turn_id is missing)")
+
+
 def test_a_log_without_a_row(spark: "SparkSession", here: Path) -> None:
     write(here / "turns", table([turn("x")]).set_column(0, "turn_id", pa.array([" "])))
     result = call("judge", *flags(here / "turns"), "--engine", "spark", "--out", "v")
