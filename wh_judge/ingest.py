@@ -31,6 +31,7 @@ from wh_judge.model import (
     LexiconTerm,
     Row,
 )
+from wh_judge.parquet import BATCH_BYTES
 from wh_judge.readers import (
     READERS,
     Columns,
@@ -261,7 +262,7 @@ def read_file(
     for entry in entries:
         reading.add(entry.record())
         # A file of nothing but unreadable lines must not be in memory as a whole either.
-        if max(len(reading.rows), len(reading.out.problems)) >= BATCH_ROWS:
+        if max(len(reading.rows), len(reading.out.problems)) >= BATCH_ROWS or reading.weight >= BATCH_BYTES:
             yield reading.take()
     yield reading.take()
 
@@ -375,6 +376,8 @@ class _Reading:
     def __init__(self, table: InputTable, name: str, seen: dict[Any, str]) -> None:
         self.table, self.name, self.columns, self._seen = table, name, table.columns, seen
         self.rows: list[dict[str, Any]] = []
+        self.weight = 0
+        """About the bytes of the rows and problems since they were taken."""
         self.out = Batch(table.schema.empty_table(), [])
         self._unknown: set[str] = set()
 
@@ -392,7 +395,7 @@ class _Reading:
     def take(self) -> Batch:
         """The rows since the last time, with their problems."""
         out, self.out = self.out, Batch(self.table.schema.empty_table(), [])
-        out.rows, self.rows = _to_arrow(self.rows, self.table), []
+        out.rows, self.rows, self.weight = _to_arrow(self.rows, self.table), [], 0
         return out
 
     def add(self, record: Record) -> None:
@@ -419,6 +422,7 @@ class _Reading:
             return
         self._seen[key] = self._place(record.line)
         self.rows.append(row)
+        self.weight += sum(2 * len(cell) for cell in row.values() if isinstance(cell, str))
         self.out.lines.append(record.line or 0)
         self.out.normalised += changed
 
@@ -439,6 +443,7 @@ class _Reading:
         which = f"element {record.element}: " if record.element else ""
         raw = record.raw if record.value is None else json.dumps(record.value, ensure_ascii=False, default=str)
         raw = raw and raw[:RAW_LIMIT].encode(errors="replace").decode()
+        self.weight += 2 * len(raw or "")
         self.out.problems += [
             Problem(self.table.name, self.name, record.line, severity, which + reason, raw) for reason in reasons
         ]

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from wh_judge import text
 from wh_judge.model import MENTION_SCHEMA, TURN_SCHEMA, UNJUDGED_SCHEMA, USED_SCHEMA, VERDICT_SCHEMA
+from wh_judge.portions import portions
 from wh_judge.rules import RULES, RuleSettings, rule
 from wh_judge.rules.canon import OFF_CANON_SQL
 from wh_judge.rules.forbidden import HITS_SQL, Terms
@@ -30,12 +31,16 @@ class Judgement(NamedTuple):
     unjudged: pa.Table
     """In UNJUDGED_SCHEMA: turns that could not be judged, with the reason."""
     used: pa.Table
-    """In USED_SCHEMA: for the verdicts that rest on lexicon rows or earlier mentions, which."""
+    """In USED_SCHEMA: for the verdicts that rest on lexicon rows or earlier mentions, which. Empty where not wanted."""
 
 
 PIECE_ROWS = 100_000
 """Turns whose verdicts are put together at a time. DuckDB reads one Arrow batch by one thread and gives its rows out in
 their order; of several the threads would mix the rows, and to sort a million takes as much memory as they do."""
+PIECE_BYTES = 500_000_000
+"""What they cite at most. A column of Arrow ends at two gigabytes."""
+USED_ROWS = 20_000
+"""Rows of what was used in one piece: a term of many topics makes each a long one."""
 
 
 class Judge:
@@ -68,12 +73,13 @@ class Judge:
         if threads is not None:
             self._config["threads"] = threads
 
-    def judge(self, turns: pa.Table, earlier: pa.Table | None = None) -> Judgement:
+    def judge(self, turns: pa.Table, earlier: pa.Table | None = None, *, used: bool = True) -> Judgement:
         """Judge every turn against its character's card.
 
         Args:
             turns: n rows in TURN_SCHEMA (further columns are ignored); a session's turns may stand in any order.
             earlier: rows in MENTION_SCHEMA: who was named in turns of these sessions that are not among `turns`.
+            used: whether what the verdicts rest on is wanted; a term of many topics makes that much.
 
         Returns:
             Verdicts and unjudged turns, n rows together.
@@ -94,22 +100,22 @@ class Judge:
                 connection.execute(sql)
             verdicts = self._verdicts(connection, tables)
             unjudged = connection.sql(_UNJUDGED_SQL).to_arrow_table()
-            used = connection.sql(_USED_SQL).to_arrow_table()
-        return Judgement(verdicts.cast(VERDICT_SCHEMA), unjudged.cast(UNJUDGED_SCHEMA), used.cast(USED_SCHEMA))
+            rests = connection.sql(_USED_SQL).to_arrow_table(USED_ROWS) if used else USED_SCHEMA.empty_table()
+        return Judgement(verdicts.cast(VERDICT_SCHEMA), unjudged.cast(UNJUDGED_SCHEMA), rests.cast(USED_SCHEMA))
 
     def _verdicts(self, connection: duckdb.DuckDBPyConnection, tables: Mapping[str, pa.Table]) -> pa.Table:
         """The verdicts of the turns that can be judged, in their order."""
 
-        def of_piece(start: int) -> pa.Table:
+        def of_piece(piece: pa.Table) -> pa.Table:
             with connection.cursor() as cursor:
                 for name in ("card", "lexicon"):
                     cursor.register(name, tables[name])
-                cursor.register("piece", tables["turn"].slice(start, PIECE_ROWS).combine_chunks())
+                cursor.register("piece", piece.combine_chunks())
                 return _in_order(cursor.sql(self._sql).to_arrow_table())
 
-        starts = range(0, max(1, tables["turn"].num_rows), PIECE_ROWS)
+        pieces = portions(tables["turn"], tables["earlier"], PIECE_ROWS, PIECE_BYTES)
         with ThreadPoolExecutor(self._config.get("threads") or os.cpu_count()) as pool:
-            return pa.concat_tables(pool.map(of_piece, starts))
+            return pa.concat_tables(pool.map(of_piece, pieces))
 
 
 def judge(

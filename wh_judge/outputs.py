@@ -1,6 +1,8 @@
 """Verdicts to a file, in the output schema: JSONL, JSON, CSV or Parquet by suffix. A file is complete or not there."""
 
 import csv
+import fcntl
+import glob
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -141,13 +143,29 @@ WRITERS: Mapping[str, Callable[[Iterable[Mapping[str, Any]], TextIO, list[str]],
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
-    """A name beside the file to write to; it takes the file's place at the end, or is gone where something failed."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    """A name beside the file to write to; it takes the file's place at the end, or is gone where something failed.
+
+    A link stays one: what it leads to is replaced. What a process that was killed has left is removed.
+    """
+    target = Path(os.path.realpath(path))
+    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
-        yield partial
-        partial.replace(path)
+        _remove_left(target)
+        with partial.open("ab") as held:
+            with suppress(OSError):  # A file system without locks.
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield partial
+            partial.replace(target)
     except OSError as error:
         raise UserError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
+
+
+def _remove_left(target: Path) -> None:
+    """Remove the partial files that nobody writes to any more: whoever does holds a lock."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*.partial"):
+        with suppress(OSError), left.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink()

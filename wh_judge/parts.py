@@ -16,9 +16,10 @@ import pyarrow as pa
 
 from wh_judge.ahead import reading_ahead
 from wh_judge.columnar import ascends, filled_keys, flags, plain_texts
+from wh_judge.errors import UserError
 from wh_judge.ingest import BATCH_ROWS, TABLES, Problem, file_name, files_of, read_file
 from wh_judge.model import TURN_SCHEMA
-from wh_judge.parquet import bounded_batches
+from wh_judge.parquet import BATCH_BYTES, bounded_batches
 
 PART_ROWS = BATCH_ROWS
 SORT_MEMORY = "1GB"
@@ -66,16 +67,31 @@ def reading_parts(path: Path) -> Iterator[WholeLog]:
             "autoinstall_known_extensions": False,
         }
         with duckdb.connect(config=config) as connection:
-            log = _sorted(connection, path, files)
+            with _sorting(path):
+                log = _sorted(connection, path, files)
             # The thread that reads ends before the connection that it reads from is closed.
             with reading_ahead(log.parts) as parts:
                 yield replace(log, parts=parts)
 
 
 def _as_they_lie(path: Path, files: Sequence[Path]) -> Iterator[Part]:
+    """The rows of small files together: a part takes its time however few rows it has."""
+    waiting: list[Part] = []
+    count = weight = 0
     for number, file in enumerate(files):
         for rows, problems in _placed(path, number, file, all_differ=True):
-            yield Part(rows, problems)
+            if waiting and (count + rows.num_rows > PART_ROWS or weight + rows.nbytes > BATCH_BYTES):
+                yield _together(waiting)
+                waiting, count, weight = [], 0, 0
+            waiting.append(Part(rows, problems))
+            count, weight = count + rows.num_rows, weight + rows.nbytes
+    if waiting:
+        yield _together(waiting)
+
+
+def _together(parts: Sequence[Part]) -> Part:
+    rows = pa.concat_tables([part.rows for part in parts]).combine_chunks()
+    return Part(rows, [problem for part in parts for problem in part.problems])
 
 
 def _placed(
@@ -114,6 +130,19 @@ def _questions_if_ordered(files: Sequence[Path]) -> pa.Table | None:
     return pa.concat_tables(found)
 
 
+@contextmanager
+def _sorting(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
+        what = str(error).partition("\n")[0]
+        raise UserError(
+            f"{path}: its turns could not be brought into turn order with {SORT_MEMORY} of memory and the disk of"
+            f" {tempfile.gettempdir()} ({what}); set TMPDIR to a larger disk, or write the turns as Parquet in turn"
+            " order: shorter turn_id first, then by letters"
+        ) from error
+
+
 def _sorted(connection: duckdb.DuckDBPyConnection, path: Path, files: Sequence[Path]) -> WholeLog:
     connection.execute("SET TimeZone = 'UTC'")
     connection.register("placed", PLACED_SCHEMA.empty_table())
@@ -140,12 +169,16 @@ def _sorted(connection: duckdb.DuckDBPyConnection, path: Path, files: Sequence[P
     ]
     columns = ", ".join(QUESTION_SCHEMA.names)
     questions = connection.sql(f"SELECT {columns} FROM log WHERE user_asked_recall").to_arrow_table()
-    return WholeLog(questions.cast(QUESTION_SCHEMA), _in_turn_order(connection, problems))
+    return WholeLog(questions.cast(QUESTION_SCHEMA), _in_turn_order(connection, path, problems))
 
 
-def _in_turn_order(connection: duckdb.DuckDBPyConnection, problems: Sequence[Problem]) -> Iterator[Part]:
+def _in_turn_order(connection: duckdb.DuckDBPyConnection, path: Path, problems: Sequence[Problem]) -> Iterator[Part]:
     yield Part(PLACED_SCHEMA.empty_table(), problems)
     ordered = """SELECT log.* FROM log LEFT JOIN old USING (turn_id) WHERE coalesce(number = newest, true)
                  ORDER BY length(turn_id), turn_id"""
-    for batch in connection.sql(ordered).to_arrow_reader(PART_ROWS):
-        yield Part(pa.Table.from_batches([batch]).cast(PLACED_SCHEMA), ())
+    weight = "strlen(coalesce(reply_text, '')) + strlen(coalesce(user_message, ''))"
+    with _sorting(path):
+        [(heavy,)] = connection.sql(f"SELECT avg({weight}) FROM log").fetchall()
+        rows = min(PART_ROWS, max(1, int(BATCH_BYTES / (heavy or 1))))
+        for batch in connection.sql(ordered).to_arrow_reader(rows):
+            yield Part(pa.Table.from_batches([batch]).cast(PLACED_SCHEMA), ())

@@ -16,27 +16,33 @@ from wh_judge.files import with_places
 from wh_judge.ingest import Problem
 from wh_judge.judge import Judge, Judgement
 from wh_judge.model import MENTION_SCHEMA
+from wh_judge.parquet import BATCH_BYTES
 from wh_judge.parts import Part, WholeLog
+from wh_judge.portions import portions
 
 WORKERS = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 class JudgedPart(NamedTuple):
-    """A part of a log with what became of its turns."""
+    """A part of a log with what became of its turns, but for what the verdicts rest on."""
 
     part: Part
     judgement: Judgement
 
 
 def judge_parts(log: WholeLog, kernel: Judge, workers: int = WORKERS) -> Iterator[JudgedPart]:
-    """The parts in order; at most one more than there are workers is in memory."""
+    """The parts in order, cut where their verdicts would be too large; at most one more than there are workers is in
+    memory."""
     waiting: deque[tuple[Part, Future[Judgement]]] = deque()
     with _Memory(log.questions, kernel.cards) as memory, ThreadPoolExecutor(workers) as pool:
         for part in log.parts:
-            waiting.append((part, pool.submit(kernel.judge, part.rows, memory.of(part.rows))))
-            memory.add(part.rows)
-            if len(waiting) > workers:
-                yield _done(waiting)
+            pieces = portions(part.rows, memory.of(part.rows), part.rows.num_rows, BATCH_BYTES)
+            for place, rows in enumerate(pieces):
+                some = Part(rows, () if place else part.problems)
+                waiting.append((some, pool.submit(kernel.judge, rows, memory.of(rows), used=False)))
+                memory.add(rows)
+                if len(waiting) > workers:
+                    yield _done(waiting)
         while waiting:
             yield _done(waiting)
 

@@ -2,6 +2,7 @@
 
 import csv
 import errno
+import fcntl
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -201,3 +202,34 @@ def test_documents_of_any_kind_are_written(suffix: str, tmp_path: Path) -> None:
     if suffix == ".csv":
         rows[0]["line"] = "3"
     assert documents(tmp_path / f"r{suffix}") == rows
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_what_a_killed_process_has_left_is_removed(suffix: str, tmp_path: Path) -> None:
+    """Not what another process is writing, and nothing else."""
+    kept = [f".v{suffix}.17.partial", f".w{suffix}.16.partial", f".v{suffix}.partial"]
+    for name in (f".v{suffix}.16.partial", *kept):
+        (tmp_path / name).write_text("half")
+    with (tmp_path / kept[0]).open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        written(tmp_path / f"v{suffix}")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*kept, f"v{suffix}"])
+
+
+def test_what_is_being_written_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "v.jsonl"
+    with writing_verdicts([TABLE], path):
+        [partial] = tmp_path.iterdir()
+        outputs._remove_left(path)
+        assert partial.exists()
+    assert documents(path) == DOCUMENTS
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    link = tmp_path / "v.jsonl"
+    link.symlink_to("far/w.jsonl")
+    written(link)
+    assert link.is_symlink()
+    assert documents(tmp_path / "far" / "w.jsonl") == DOCUMENTS
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["far", "v.jsonl"]

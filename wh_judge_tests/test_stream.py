@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from wh_judge import ingest, parts
+from wh_judge import ingest, parts, stream
+from wh_judge.errors import UserError
 from wh_judge.judge import Judge
 from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, TURN_SCHEMA, ChatTurn
 from wh_judge.parts import reading_parts
@@ -65,6 +66,65 @@ def test_parts_are_judged_as_the_whole(log: Rows, size: int, ordered: bool, cut:
         for number, some in enumerate((lying[:cut], lying[cut:])):
             pq.write_table(table(some), Path(name, f"{number}.parquet"))
         assert by_parts(log, Path(name), size) == by_kernel(log._replace(turns=turns))
+
+
+@pytest.mark.parametrize("weight", [1, 200])
+def test_parts_that_are_cut_are_judged_as_the_whole(weight: int, tmp_path: Path) -> None:
+    turns = sorted(STATE.turns, key=lambda row: turn_order(row.turn_id))
+    pq.write_table(table(turns), tmp_path / "x.parquet")
+    log = Rows(turns, STATE.cards, STATE.lexicon)
+    with patch.object(stream, "BATCH_BYTES", weight):
+        assert by_parts(log, tmp_path / "x.parquet", 100) == by_kernel(log)
+
+
+def sizes(path: Path) -> list[int]:
+    with reading_parts(path) as log:
+        return [part.rows.num_rows for part in log.parts]
+
+
+def test_small_files_are_one_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        pq.write_table(table([turn(f"T-{2 * number}"), turn(f"T-{2 * number + 1}")]), tmp_path / f"{number}.parquet")
+    assert sizes(tmp_path) == [10]
+    monkeypatch.setattr(parts, "PART_ROWS", 5)
+    assert sizes(tmp_path) == [4, 4, 2]
+    monkeypatch.setattr(parts, "BATCH_BYTES", 1)
+    assert sizes(tmp_path) == [2, 2, 2, 2, 2]
+
+
+def test_what_is_wrong_in_small_files_is_told(tmp_path: Path) -> None:
+    for number in range(3):
+        rows = table([turn("x"), turn("y")]).set_column(0, "turn_id", pa.array([f"T-{number}", " "]))
+        pq.write_table(rows, tmp_path / f"{number}.parquet")
+    with reading_parts(tmp_path) as log:
+        found = [str(problem) for part in log.parts for problem in part.problems]
+    assert found == [f"{tmp_path.name}/{number}.parquet:2: turn_id is blank (' ')" for number in range(3)]
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv"])
+def test_long_rows_are_read_a_few_at_a_time(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "BATCH_BYTES", 1_000)
+    path = write(
+        tmp_path / f"x{suffix}", [row | {"reply_text": "가" * 400} for row in sound_rows("chat_turn", *"abcde")]
+    )
+    batches = list(ingest.read_file(path, ingest.TABLES["chat_turn"], "x"))
+    assert [batch.rows.num_rows for batch in batches] == [2, 2, 1]
+    monkeypatch.setattr(parts, "BATCH_BYTES", 2_500)
+    assert sum(sizes(path)) == 5
+
+
+def test_a_log_that_cannot_be_sorted_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "SORT_MEMORY", "8MB")
+    long = [turn(f"T-{number}", reply_text=f"{number}" * 1_000_000) for number in range(9, 0, -1)]
+    pq.write_table(table(long), tmp_path / "x.parquet")
+    with pytest.raises(UserError) as raised:
+        sizes(tmp_path / "x.parquet")
+    told = str(raised.value)
+    assert told.startswith(
+        f"{tmp_path / 'x.parquet'}: its turns could not be brought into turn order with 8MB of memory"
+    )
+    assert told.endswith("or write the turns as Parquet in turn order: shorter turn_id first, then by letters")
+    assert "\n" not in told
 
 
 def is_read_as_it_lies(path: Path) -> bool:

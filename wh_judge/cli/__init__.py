@@ -1,10 +1,13 @@
 """The command line: `wh-judge`. One module a command; each parses, calls one function, and prints.
 
 Results go to stdout or --out, everything else to stderr. Exit 0 = done, 1 = done with something to look at, 2 = bad
-usage or input and nothing written. A user's error is one line without a traceback.
+usage or input and nothing written, 3 = an error of wh-judge itself, with its traceback. A user's error is one line
+without one.
 """
 
 import importlib
+import traceback
+from typing import NoReturn
 
 import click
 
@@ -60,8 +63,21 @@ class _Commands(click.Group):
             click.echo(f"wh-judge: {error.filename or 'file'}: {error.strerror or error}", err=True)
             ctx.exit(2)
         except KeyboardInterrupt:
-            click.echo("wh-judge: interrupted; call it again to go on", err=True)
-            ctx.exit(130)
+            _interrupted(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            # DuckDB's word for Ctrl-C while it is at work.
+            if isinstance(error, RuntimeError) and str(error) == "Query interrupted":
+                _interrupted(ctx)
+            traceback.print_exc()
+            click.echo("wh-judge: this is an error of wh-judge itself", err=True)
+            ctx.exit(3)
+
+
+def _interrupted(ctx: click.Context) -> NoReturn:
+    click.echo("wh-judge: interrupted; call it again to go on", err=True)
+    ctx.exit(130)
 
 
 HELP = {

@@ -162,11 +162,16 @@ def _check_files(read: list[Path], written: list[Path], rejects: Path | None) ->
     from wh_judge.outputs import check_writable
 
     taken = {file.resolve() for path in read for file in files_of(path)}
+    folders = [path for path in read if path.is_dir()]
     for path in (*written, *filter(None, [rejects])):
         check_writable(path)
-        if path.resolve() in taken:
+        whole = path.resolve()
+        if whole in taken:
             raise UserError(f"{path}: is read or written already; name another file")
-        taken.add(path.resolve())
+        folder = next((folder for folder in folders if whole.is_relative_to(folder.resolve())), None)
+        if folder is not None:
+            raise UserError(f"{path}: lies in {folder}, of which the next run would read it; write it elsewhere")
+        taken.add(whole)
     if rejects is not None and rejects.suffix.lower() == ".parquet":
         raise UserError(f"{rejects}: rejects are written as .jsonl, .json or .csv")
 

@@ -58,7 +58,9 @@ class JudgedLog:
             yield note._asdict() | {"turn_id": None}
         with spark_errors():
             # In one task: a sort over all partitions would cost a job for each.
-            wrong = self._read.where("reason IS NOT NULL").select("file", "line", "severity", "reason", "raw").coalesce(1)
+            wrong = (
+                self._read.where("reason IS NOT NULL").select("file", "line", "severity", "reason", "raw").coalesce(1)
+            )
             for row in wrong.sortWithinPartitions("file", "line", "reason").toLocalIterator():
                 yield {"table": "chat_turn", **row.asDict(), "turn_id": None}
             left = self._judged.where("reason IS NOT NULL").select(*UNJUDGED_SCHEMA.names, "file", "line").coalesce(1)

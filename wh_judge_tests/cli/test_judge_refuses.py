@@ -87,6 +87,17 @@ def test_an_output_that_is_an_input(flag: str, folder: bool, here: Path) -> None
     assert refused(here, *flags).endswith("turns.jsonl: is read or written already; name another file")
 
 
+@pytest.mark.parametrize("flag", ["--out", "--rejects"])
+@pytest.mark.parametrize("name", ["new.jsonl", "deep/new.jsonl"])
+def test_an_output_that_the_next_run_would_read(flag: str, name: str, here: Path) -> None:
+    (here / "logs" / "deep").mkdir(parents=True)
+    (here / "logs" / "turns.jsonl").write_bytes(TURNS.read_bytes())
+    (here / "link").symlink_to("logs")
+    error = refused(here, *inputs(here / "link"), "--out", "v.jsonl", flag, f"logs/{name}")
+    told = f"logs/{name}: lies in {here / 'link'}, of which the next run would read it; write it elsewhere"
+    assert error == f"wh-judge: {told}"
+
+
 UNUSABLE: dict[str, tuple[str, bytes, str]] = {
     "an empty log": ("turns.jsonl", b"", ""),
     "a log of bad rows": ("turns.jsonl", b"nonsense\n", " (turns.jsonl:1: is no JSON: expecting value at character 1)"),

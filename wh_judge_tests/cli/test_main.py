@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from wh_judge import __version__
 from wh_judge.cli import COMMANDS, HELP, main
@@ -70,13 +71,30 @@ def test_a_user_s_error_is_one_line_on_stderr(monkeypatch: pytest.MonkeyPatch) -
     assert call("rules") == (2, "", "wh-judge: x.jsonl:3: is wrong; mend it\n")
 
 
-def test_an_error_of_the_program_itself_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+def failing(error: Exception, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:
+    """What is said where this error is raised."""
+
     def fail(*_args: object, **_options: object) -> None:
-        raise ZeroDivisionError
+        raise error
 
     monkeypatch.setattr("wh_judge.cli.rules._document", fail)
-    with pytest.raises(ZeroDivisionError):
-        call("rules")
+    result = CliRunner().invoke(main, ["rules"])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_an_error_of_the_program_itself_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And its exit code is not the 1 of what is done."""
+    code, out, err = failing(ZeroDivisionError("by nought"), monkeypatch)
+    assert (code, out) == (3, "")
+    assert err.startswith("Traceback (most recent call last):\n")
+    assert err.endswith("\nZeroDivisionError: by nought\nwh-judge: this is an error of wh-judge itself\n")
+
+
+def test_a_query_that_is_interrupted_is_130_and_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As DuckDB has it where Ctrl-C comes while it is at work."""
+    told = "wh-judge: interrupted; call it again to go on\n"
+    assert failing(RuntimeError("Query interrupted"), monkeypatch) == (130, "", told)
+    assert failing(RuntimeError("Query broken"), monkeypatch)[0] == 3
 
 
 def test_settings_that_are_no_good_are_named_with_their_file(here: Path) -> None:

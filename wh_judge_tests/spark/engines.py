@@ -91,6 +91,6 @@ class SpoiltInputs(Inputs):
 
 
 class SpoiltJudge(Judge):
-    def judge(self, turns: pa.Table, earlier: pa.Table | None = None) -> Judgement:
-        found = super().judge(turns, earlier)
+    def judge(self, turns: pa.Table, earlier: pa.Table | None = None, *, used: bool = True) -> Judgement:
+        found = super().judge(turns, earlier, used=used)
         return spoilt(found) if "T-7" in found.verdicts["turn_id"].to_pylist() else found
