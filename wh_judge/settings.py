@@ -3,6 +3,7 @@
 import datetime as dt
 import os
 import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wh_judge.errors import UserError
 from wh_judge.model import VerdictValue
-from wh_judge.review.book import book_of, read_book
+from wh_judge.review.book import book_of, read_book, read_what_can_be
+from wh_judge.review.decisions import Decision
 from wh_judge.review.effects import settings_with
 from wh_judge.rules import RuleSettings
 
@@ -113,7 +115,26 @@ def load_settings(**flags: Any) -> Settings:
 
     Raises:
         UserError: a setting has an unusable value.
+        DamagedBook: a line of the decisions cannot be read, so that nobody knows which endings count.
     """
+    settings = _load(flags)
+    return _absolute(_with_decisions(settings, read_book(book_of(settings.data))))
+
+
+def reading_settings(**flags: Any) -> Settings:
+    """The settings for who only reads: decisions that cannot be read are left out, and so nothing may be judged by them.
+
+    Args:
+        flags: as `load_settings` takes them.
+
+    Raises:
+        UserError: a setting has an unusable value.
+    """
+    settings = _load(flags)
+    return _absolute(_with_decisions(settings, read_what_can_be(book_of(settings.data)).decisions))
+
+
+def _load(flags: Mapping[str, Any]) -> Settings:
     file, table = _from_pyproject(Path.cwd())
     environment = {name: os.environ[variable] for name, variable in ENVIRONMENT.items() if os.environ.get(variable)}
     given = {name: value for name, value in flags.items() if value is not None}
@@ -128,14 +149,16 @@ def load_settings(**flags: Any) -> Settings:
         )
         what = "is no day; write it like 2026-09-01" if name == "first_day" else detail["msg"]
         raise UserError(f"{source}: {name}: {what}") from None
-    settings = _with_decisions(settings)
+    return settings
+
+
+def _absolute(settings: Settings) -> Settings:
     # Absolute, so that a run started elsewhere by the Dagster daemon means the same folders.
     return settings.model_copy(update={"data": settings.data.absolute(), "inputs": settings.inputs.absolute()})
 
 
-def _with_decisions(settings: Settings) -> Settings:
+def _with_decisions(settings: Settings, decisions: Sequence[Decision]) -> Settings:
     """The settings with the endings that people added by decision, and with what they decided to pass over."""
-    decisions = read_book(book_of(settings.data))
     if not decisions:
         return settings
     rules = settings_with(settings.rules, decisions)

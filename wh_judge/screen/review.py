@@ -3,6 +3,7 @@
 Decisions are written into the book beside the data; the next run makes them count.
 """
 
+import io
 import re
 import tempfile
 from collections.abc import Sequence
@@ -19,25 +20,26 @@ from starlette.responses import RedirectResponse, Response
 
 from wh_judge.errors import UserError, first_fault
 from wh_judge.model import GOLD_SCHEMA
-from wh_judge.outputs import write_documents
-from wh_judge.review.book import book_of, read_book
-from wh_judge.review.decisions import Decision, Draft, Standing
+from wh_judge.outputs import WRITERS
+from wh_judge.review.book import Fault
+from wh_judge.review.decisions import Decision, Draft, Standing, in_force
 from wh_judge.review.effects import all_labels, labels_with
 from wh_judge.review.endings import propose
-from wh_judge.review.exchange import SUFFIXES, write_tasks
+from wh_judge.review.exchange import SUFFIXES
+from wh_judge.review.exchange import tasks_file as as_file
 from wh_judge.review.intake import read_drafts
 from wh_judge.review.known import Given, decide
 from wh_judge.review.labels import FILE, by_labeller, pair_agreements
 from wh_judge.review.queues import QUEUES, Task, draw, newest_week
 from wh_judge.review.terms import LEAST_READ, term_precision
 from wh_judge.screen.bounded import bounded
-from wh_judge.screen.decided import CHOICES, KNOWN, decision, written_down
+from wh_judge.screen.decided import CHOICES, KNOWN, damaged, decision, read, written_down
 from wh_judge.screen.errors import PageError
 from wh_judge.screen.reasons import korean_error
 from wh_judge.screen.render import render
 from wh_judge.screen.snapshots import Snapshot
 from wh_judge.screen.who import cut, remember, who
-from wh_judge.settings import Settings, load_settings
+from wh_judge.settings import Settings, reading_settings
 from wh_judge.spreadsheet import written
 from wh_judge.store.tables import labels_of_files
 
@@ -60,12 +62,13 @@ def page(request: Request) -> Response:
     tab, by = query.get("tab", "names"), who(request)
     if tab not in TABS:
         raise PageError(404, "이런 검토 목록은 없습니다.", "검토 쪽의 탭에서 고르세요.")
-    decisions = read_book(book_of(request.app.state.settings.data))
+    decisions, faults = read(request)
     with request.app.state.snapshots.read() as snapshot:
         if snapshot is None:
             raise PageError(404, "아직 공개된 판정이 없습니다.", "`wh-judge run`을 먼저 실행하세요.")
         week = query.get("week", "").strip() or _newest(snapshot)
         context = _content(snapshot, request.app.state.settings, tab, week, decisions)
+        context["damaged"] = damaged(faults)
         context["told"] = written_down(decisions, query.get("written"))
         context["next"] = next_place(context.get("tasks", ()), query.get("at", ""))
         shown = render(
@@ -89,14 +92,14 @@ def _newest(snapshot: Snapshot) -> str:
 def _content(
     snapshot: Snapshot, settings: Settings, tab: str, week: str, decisions: Sequence[Decision]
 ) -> dict[str, Any]:
-    rules = load_settings(data=str(settings.data)).rules
+    rules = reading_settings(data=str(settings.data)).rules
     with snapshot.cursor() as cursor:
         if tab in QUEUES:
             return {"tasks": draw(cursor, tab, week, rules, decisions)}
         if tab == "terms":
             return {"terms": term_precision(cursor, decisions), "least_read": LEAST_READ}
         if tab == "endings":
-            key = ("endings", rules.parts, len(decisions))
+            key = ("endings", rules.parts, *(row for row in in_force(decisions) if row.kind in ("ending", "trailing")))
             return {"proposals": snapshot.cached(key, lambda: propose(cursor, rules, decisions))}
     standing = Standing(decisions)
     rows = [
@@ -145,39 +148,37 @@ def tasks_file(request: Request) -> Response:
     tab = query.get("tab", "names")
     if tab not in QUEUES or suffix not in SUFFIXES:
         raise PageError(404, "이런 파일은 없습니다.", "검토 쪽에서 고르세요.")
-    decisions = read_book(book_of(request.app.state.settings.data))
-    with request.app.state.snapshots.read() as snapshot, tempfile.TemporaryDirectory() as folder:
+    decisions, faults = read(request)
+    with request.app.state.snapshots.read() as snapshot:
         if snapshot is None:
             raise PageError(404, "아직 공개된 판정이 없습니다.", "`wh-judge run`을 먼저 실행하세요.")
         week = query.get("week", "").strip() or _newest(snapshot)
         tasks: list[Task] = _content(snapshot, request.app.state.settings, tab, week, decisions)["tasks"]
-        file = Path(folder, f"tasks{suffix}")
-        write_tasks(tasks, file)
-        return _file(file.read_bytes(), f"{week}-{tab}{suffix}")
+    return _file(as_file(tasks, suffix), f"{week}-{tab}", suffix, faults)
 
 
 def labels_file(request: Request) -> Response:
     """`/labels.csv` and `.jsonl`: one label a turn, those that count. In the CSV no cell begins like a formula."""
-    suffix = request.path_params["suffix"]
-    if suffix not in ("csv", "jsonl"):
+    suffix = f".{request.path_params['suffix']}"
+    if suffix not in (".csv", ".jsonl"):
         raise PageError(404, "이런 파일은 없습니다.", "csv, jsonl 가운데 하나를 고르세요.")
-    settings: Settings = request.app.state.settings
-    labels = labels_with(labels_of_files(settings), read_book(book_of(settings.data)))
-    if suffix == "csv":
+    decisions, faults = read(request)
+    labels = labels_with(labels_of_files(request.app.state.settings), decisions)
+    if suffix == ".csv":
         labels = [{name: written(cell) for name, cell in label.items()} for label in labels]
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, f"labels.{suffix}")
-        write_documents(labels, file, list(GOLD_SCHEMA.names))
-        # With a byte order mark, so that spreadsheets read the Hangul.
-        content = (b"\xef\xbb\xbf" if suffix == "csv" else b"") + file.read_bytes()
-    return _file(content, file.name)
+    text = io.StringIO()
+    WRITERS[suffix](labels, text, list(GOLD_SCHEMA.names))
+    # With a byte order mark, so that spreadsheets read the Hangul.
+    return _file(text.getvalue().encode("utf-8-sig" if suffix == ".csv" else "utf-8"), "labels", suffix, faults)
 
 
-def _file(content: bytes, name: str) -> Response:
+def _file(content: bytes, name: str, suffix: str, faults: Sequence[Fault]) -> Response:
+    """A file to keep. Where a line of the book could not be read, its name says so: the file has no other place for it."""
+    damage = f"-without-decisions-line-{faults[0].line}" if faults else ""
     return Response(
         content,
         media_type="application/octet-stream",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        headers={"Content-Disposition": f'attachment; filename="{name}{damage}{suffix}"'},
     )
 
 

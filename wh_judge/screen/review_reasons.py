@@ -5,6 +5,8 @@ _MENDED = "고치거나 `wh-judge run`으로 먼저 공개하세요"
 
 REVIEW: tuple[tuple[str, str], ...] = (
     (r"is no decision", "결정이 아닙니다"),
+    (r"undoes (.+), which does not stand before it", "앞에 없는 결정 {1:을/를} 되돌립니다"),
+    (r"(\S+) stands in it twice", "{1:이/가} 두 번 나옵니다"),
     (r"there is no turn (.+)" + _MEND, "{1} 회차가 없습니다. " + _MENDED),
     (r"there is no character (.+)" + _MEND, "{1} 캐릭터가 없습니다. " + _MENDED),
     (r"the lexicon has no row (.+) -> (.+)" + _MEND, "사전에 {1} → {2} 줄이 없습니다. " + _MENDED),
@@ -46,6 +48,5 @@ REVIEW: tuple[tuple[str, str], ...] = (
         "task_id {1}의 과제가 {2}에 관한 것이 아닙니다. 이 칸들은 받은 그대로 두세요",
     ),
     (r"(\w+) has several answers, (.+); leave one", "{1}에 답이 여럿입니다({2}). 하나만 남기세요"),
-    (r"it is not UTF-8; correct or delete the line", "UTF-8이 아닙니다. 그 줄을 고치거나 지우세요"),
-    (r"cannot be written: (.+)", "쓰지 못했습니다: {1}"),
+    (r"it is not UTF-8", "UTF-8이 아닙니다"),
 )

@@ -17,7 +17,11 @@ from wh_judge.store.versions import now
 
 
 def decisions_of(settings: Settings) -> list[Decision]:
-    """What people decided on this data."""
+    """What people decided on this data.
+
+    Raises:
+        DamagedBook: a line of the book cannot be read.
+    """
     return read_book(book_of(settings.data))
 
 

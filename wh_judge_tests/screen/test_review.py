@@ -15,6 +15,7 @@ from wh_judge.review.queues import Task
 from wh_judge.screen.decided import KINDS, decision
 from wh_judge.screen.review import TABS, next_place
 from wh_judge_tests.house import House
+from wh_judge_tests.review.build import disk_with_room_for
 from wh_judge_tests.screen.site import reader, seen
 
 HERE = {"origin": "http://127.0.0.1"}
@@ -117,6 +118,67 @@ def test_a_browser_is_not_told_that_nothing_changed_after_a_decision(reviewer: T
     tag = reviewer.get("/turn", params={"id": "T-8"}).headers["etag"]
     decide(reviewer)
     assert reviewer.get("/turn", params={"id": "T-8"}, headers={"if-none-match": tag}).status_code == 200
+
+
+CUT = b'{"kind": "label", "choice": "'
+
+
+@pytest.mark.parametrize("address", ["/turn?id=T-8", *(f"/review?tab={tab}" for tab in TABS)])
+def test_a_damaged_line_of_the_book_is_told_beside_what_can_be_read(
+    address: str, reviewer: TestClient, house: House
+) -> None:
+    decide(reviewer)
+    with book_of(house.settings.data).open("ab") as file:
+        file.write(CUT)
+    page = seen(reviewer.get(address))
+    assert "decisions.jsonl 2번째 줄을 읽지 못했습니다. 결정이 아닙니다:" in page.text and "지워도 됩니다" in page.text
+    assert len(page.all("div", role="alert")) == 1
+
+
+def test_what_a_damaged_book_still_says_is_shown(reviewer: TestClient, house: House) -> None:
+    decide(reviewer)
+    with book_of(house.settings.data).open("ab") as file:
+        file.write(CUT + b"\n")
+    text = seen(reviewer.get("/review", params={"tab": "decisions"})).text
+    assert "카드에 없는 이름 C-1 리안: 더하기" in text and "그 줄을 고치거나 지우세요" in text
+
+
+@pytest.mark.parametrize("address", ["/review.csv", "/review.jsonl", "/labels.csv", "/labels.jsonl"])
+def test_a_file_says_in_its_name_that_a_decision_is_missing(address: str, reviewer: TestClient, house: House) -> None:
+    book_of(house.settings.data).write_bytes(CUT)
+    answer = reviewer.get(address)
+    assert answer.status_code == 200 and "-without-decisions-line-1." in answer.headers["content-disposition"]
+
+
+def test_into_a_damaged_book_nothing_is_written(reviewer: TestClient, house: House) -> None:
+    book_of(house.settings.data).write_bytes(CUT)
+    answer = decide(reviewer)
+    assert "decisions.jsonl 1번째 줄을 읽지 못했습니다" in seen(answer, 503).text
+    assert book_of(house.settings.data).read_bytes() == CUT
+
+
+def test_a_page_is_made_anew_when_the_book_was_mended_in_place(reviewer: TestClient, house: House) -> None:
+    decide(reviewer)
+    tag = reviewer.get("/turn", params={"id": "T-8"}).headers["etag"]
+    book = book_of(house.settings.data)
+    book.write_bytes(book.read_bytes().replace("리안".encode(), "리온".encode()))
+    assert reviewer.get("/turn", params={"id": "T-8"}, headers={"if-none-match": tag}).status_code == 200
+
+
+def test_on_a_full_disk_nothing_is_lost_and_the_page_says_so(reviewer: TestClient, house: House) -> None:
+    decide(reviewer)
+    before = book_of(house.settings.data).read_bytes()
+    with disk_with_room_for(len(before) + 20):
+        answer = decide(reviewer, choice="block")
+    text = seen(answer, 503).text
+    assert "쓰거나 읽지 못했습니다. (디스크에 남은 자리가 없습니다) 보낸 것은 적히지 않았고, 있던 것은 그대로" in text
+    assert book_of(house.settings.data).read_bytes() == before
+
+
+@pytest.mark.parametrize("address", ["/review.csv", "/review.json", "/labels.csv"])
+def test_a_full_disk_keeps_no_file_from_going_out(address: str, client: TestClient) -> None:
+    with disk_with_room_for(0):
+        assert client.get(address).status_code == 200
 
 
 def test_a_decision_can_be_undone(reviewer: TestClient, house: House) -> None:
