@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from wh_judge.errors import UserError
 from wh_judge.model import VerdictValue
@@ -71,6 +71,19 @@ class Settings(BaseModel):
         (0.0, 0.0), description="What a million tokens cost, of prompts and of responses"
     )
 
+    _decided: int | None = PrivateAttr(None)
+
+    @property
+    def decided(self) -> int | None:
+        """How many decisions of the book, the first ones, these settings know; None for all that it holds."""
+        return self._decided
+
+    def knowing(self, decided: int | None) -> "Settings":
+        """The same settings, as what so many decisions have made of them."""
+        settings = self.model_copy()
+        settings._decided = decided
+        return settings
+
     @property
     def rules(self) -> RuleSettings:
         """The settings that decide verdicts."""
@@ -122,7 +135,7 @@ def load_settings(**flags: Any) -> Settings:
 
 
 def reading_settings(**flags: Any) -> Settings:
-    """The settings for who only reads: decisions that cannot be read are left out, and so nothing may be judged by them.
+    """The settings for who only reads: decisions that cannot be read are left out, so nothing may be judged by them.
 
     Args:
         flags: as `load_settings` takes them.
@@ -159,10 +172,9 @@ def _absolute(settings: Settings) -> Settings:
 
 def _with_decisions(settings: Settings, decisions: Sequence[Decision]) -> Settings:
     """The settings with the endings that people added by decision, and with what they decided to pass over."""
-    if not decisions:
-        return settings
     rules = settings_with(settings.rules, decisions)
-    return settings.model_copy(update={"endings": rules.endings, "ignore_trailing": rules.ignore_trailing})
+    of_both = settings.model_copy(update={"endings": rules.endings, "ignore_trailing": rules.ignore_trailing})
+    return of_both.knowing(len(decisions))
 
 
 def _from_pyproject(folder: Path) -> tuple[Path | None, dict[str, Any]]:

@@ -56,8 +56,8 @@ def damaged(faults: Sequence[Fault]) -> list[str]:
 
 def fault_told(fault: Fault) -> str:
     """Which line it is, why it cannot be read, and what to do."""
-    cut = " 적는 도중에 꺼져 끊긴 줄이니 지워도 됩니다." if fault.cut else ""
-    return f"{BOOK} {fault.line}번째 줄을 읽지 못했습니다. {korean_error(fault.why)}.{cut or ' 그 줄을 고치거나 지우세요.'}"
+    remedy = "적는 도중에 꺼져 끊긴 줄이니 지워도 됩니다." if fault.cut else "그 줄을 고치거나 지우세요."
+    return f"{BOOK} {fault.line}번째 줄을 읽지 못했습니다. {korean_error(fault.why)}. {remedy}"
 
 
 def written_down(decisions: Iterable[Decision], written: str | None) -> dict[str, Any] | None:

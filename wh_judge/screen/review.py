@@ -173,7 +173,7 @@ def labels_file(request: Request) -> Response:
 
 
 def _file(content: bytes, name: str, suffix: str, faults: Sequence[Fault]) -> Response:
-    """A file to keep. Where a line of the book could not be read, its name says so: the file has no other place for it."""
+    """A file to keep. Where a line of the book could not be read, its name says so, as nothing else of it can."""
     damage = f"-without-decisions-line-{faults[0].line}" if faults else ""
     return Response(
         content,

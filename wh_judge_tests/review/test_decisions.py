@@ -150,7 +150,7 @@ def test_a_full_disk_leaves_the_book_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "decisions.jsonl"
     write_down(path, [name("add")])
     before = path.read_bytes()
-    with disk_with_room_for(len(before) + 20), pytest.raises(DiskError, match="decisions.jsonl: cannot be written"):
+    with disk_with_room_for(len(before) + 20), pytest.raises(DiskError, match="cannot be written"):
         write_down(path, [name("block")])
     assert path.read_bytes() == before
     assert write_down(path, [name("block")])[0].decision_id == "D-2"
