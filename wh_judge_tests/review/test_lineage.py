@@ -135,6 +135,17 @@ def test_a_narrowed_term_holds_where_the_narrower_one_does(house: House, warehou
     assert [row["decision_id"] for row in last_change(warehouse, "T-15")["decisions"]] == ["D-1"]
 
 
+def test_a_term_that_a_narrowing_made_is_dropped_like_any_other(
+    house: House, warehouse: duckdb.DuckDBPyConnection
+) -> None:
+    decide(house, warehouse, draft("term", "narrow", term="선거", topic="현실 정치", instead=["선거 얘기"]))
+    decide(house, warehouse, draft("term", "drop", term="선거 얘기", topic="현실 정치"))
+    assert verdict(warehouse, "T-7") == "설정대로 말함"
+    change = last_change(warehouse, "T-7")
+    assert change["cells"] == ["topic_lexicon: - 선거 얘기 -> 현실 정치"]
+    assert [row["decision_id"] for row in change["decisions"]] == ["D-2"]
+
+
 def test_an_ending_to_add_changes_the_setting(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
     assert decide(house, warehouse, draft("ending", "add", ending="몰라")) == DAYS
     assert settings(house).endings[-1] == "몰라"
