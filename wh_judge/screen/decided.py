@@ -6,7 +6,7 @@ from typing import Any
 from starlette.requests import Request
 
 from wh_judge.review.book import BOOK, Fault, Read, book_of, read_what_can_be
-from wh_judge.review.decisions import SUBJECTS, Decision, Draft
+from wh_judge.review.decisions import Decision, Draft, about_told
 from wh_judge.screen.reasons import korean_error
 from wh_judge.text import quoted
 
@@ -72,6 +72,6 @@ def decision(row: Draft) -> str:
     """What was decided, on one line."""
     if row.kind == "undo":
         return f"결정 {row.undoes} 되돌리기"
-    about = " ".join(str(getattr(row, name)) for name in SUBJECTS[row.kind])
+    about = about_told(row)
     more = f" → {', '.join(map(quoted, row.instead))}" if row.instead else ""
     return f"{KINDS[row.kind]}{' ' if about else ''}{about}{more}: {CHOICES.get(row.choice, row.choice)}"

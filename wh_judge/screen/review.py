@@ -7,17 +7,18 @@ import io
 import re
 import tempfile
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from wh_judge import strict_json
 from wh_judge.errors import UserError, first_fault
 from wh_judge.model import GOLD_SCHEMA
 from wh_judge.outputs import WRITERS
@@ -117,7 +118,7 @@ def _content(
 async def decide_page(request: Request) -> Response:
     """Writes one decision down and leads back to where it was made."""
     async with request.form(max_files=0, max_fields=len(_FIELDS) + 5) as form:
-        cells: dict[str, Any] = {name: str(form.get(name, "")) for name in _FIELDS}
+        cells: dict[str, Any] = {name: _cell(form, name) for name in _FIELDS}
         # One a line, since a term may hold anything else; white space of it counts, as it does in the lexicon.
         cells["instead"] = [term for term in _LINE_END.split(str(form.get("instead", ""))) if term.strip()]
         by, back = cut(str(form.get("by", ""))), str(form.get("tab", "decisions"))
@@ -140,6 +141,13 @@ async def decide_page(request: Request) -> Response:
         query = {"tab": tab, "week": week, "by": by, "written": written} | ({"at": at} if at else {})
         address = f"/review?{urlencode(query)}#written"
     return remember(RedirectResponse(address, status_code=303), by)
+
+
+def _cell(form: FormData, name: str) -> str:
+    """What a form gives for a field: as JSON where a browser would not send the text as it is."""
+    with suppress(ValueError):
+        return str(strict_json.decode(str(form[f"{name}.json"]))) if f"{name}.json" in form else str(form.get(name, ""))
+    return ""
 
 
 def tasks_file(request: Request) -> Response:

@@ -49,4 +49,9 @@ REVIEW: tuple[tuple[str, str], ...] = (
     ),
     (r"(\w+) has several answers, (.+); leave one", "{1}에 답이 여럿입니다({2}). 하나만 남기세요"),
     (r"it is not UTF-8", "UTF-8이 아닙니다"),
+    (r"it holds half of a surrogate pair, which is no text", "글자가 될 수 없는 반쪽짜리 대리 코드가 있습니다"),
+    (
+        r"(「.*」) answers the same task twice, (「.*」) in (.+) too; leave one",
+        "{1:이/가} 같은 과제에 두 번 답했습니다({3}에는 {2}). 하나만 남기세요",
+    ),
 )

@@ -46,6 +46,15 @@ def test_texts_are_in_the_form_that_inputs_have() -> None:
     assert draft("trailing", "ignore", why="").why is None
 
 
+def test_who_decided_is_the_name_that_a_reader_sees() -> None:
+    assert {label("말투 어긋남", "T-1", by).by for by in ("지은", " 지은 ", "지은\r\n", "\u3000지은")} == {"지은"}
+    assert label("말투 어긋남", "T-1", "김  지은").by == "김 지은"
+
+
+def test_a_name_without_end_is_cut_where_it_is_told() -> None:
+    assert shown(name("add", "가" * 100_000)) == f"name add C-1 {'가' * 200}…"
+
+
 def test_the_newest_decision_on_a_subject_counts() -> None:
     rows = book(name("add"), name("block"), name("add", "레온"))
     assert [row.decision_id for row in in_force(rows)] == ["D-2", "D-3"]

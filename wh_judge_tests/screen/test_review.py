@@ -14,9 +14,11 @@ from wh_judge.review.decisions import SUBJECTS, Decision, Draft, in_force
 from wh_judge.review.queues import Task
 from wh_judge.screen.decided import KINDS, decision
 from wh_judge.screen.review import TABS, next_place
-from wh_judge_tests.house import House
+from wh_judge.store.snapshot import publish
+from wh_judge_tests.builders import turn
+from wh_judge_tests.house import DAY_1, House, at
 from wh_judge_tests.review.build import disk_with_room_for
-from wh_judge_tests.screen.site import reader, seen
+from wh_judge_tests.screen.site import Seen, reader, seen
 
 HERE = {"origin": "http://127.0.0.1"}
 WEEK = "2026-W36"
@@ -179,6 +181,32 @@ def test_on_a_full_disk_nothing_is_lost_and_the_page_says_so(reviewer: TestClien
 def test_a_full_disk_keeps_no_file_from_going_out(address: str, client: TestClient) -> None:
     with disk_with_room_for(0):
         assert client.get(address).status_code == 200
+
+
+HIDDEN = "곽두칠\n\r(「'\"<b>\0"
+
+
+def as_a_browser_sends(form: str, **pressed: str) -> dict[str, str]:
+    """The hidden fields of a form, with the line breaks of the network."""
+    fields = Seen(f"<form{form.split('</form>')[0]}</form>").all("input", type="hidden")
+    sent = {field["name"]: re.sub(r"\r\n?|\n", "\r\n", field["value"]).replace("\0", "\ufffd") for field in fields}
+    return sent | pressed
+
+
+def test_a_name_of_several_lines_is_decided_on_as_it_is(house: House) -> None:
+    house.log("more", turn("T-99", turn_at=at(1, 50), named_entities=[HIDDEN]))
+    with house.warehouse() as connection:
+        house.bring_in(connection)
+        house.judge(connection, DAY_1)
+        publish(connection, house.settings.published, keep=3)
+    asked = {"tab": "names", "week": WEEK, "by": "가"}
+    with reader(house) as reviewer:
+        forms = [form for form in reviewer.get("/review", params=asked).text.split("<form") if 'value="name"' in form]
+        for form in forms:
+            sent = as_a_browser_sends(form, choice="block")
+            assert reviewer.post("/review", data=sent, headers=HERE).status_code == 303
+        assert "볼 것이 없습니다" in seen(reviewer.get("/review", params=asked)).text
+    assert {row.name for row in decided(house)} == {"리안", HIDDEN}
 
 
 def test_a_decision_can_be_undone(reviewer: TestClient, house: House) -> None:
@@ -386,6 +414,8 @@ FILES: list[tuple[str, Any, str]] = [
     ("a.jsonl", TASK | {"character_id": "C-9", "task_id": ""}, "tasks.jsonl:1: 「C-9」 캐릭터가 없습니다"),
     ("a.jsonl", TASK | {"name": "1"}, "이 칸들은 받은 그대로 두세요"),
     ("a.jsonl", TASK | {"why": ["x"]}, "why: 그 자리에 올 수 없는 값입니다"),
+    ("a.jsonl", json.dumps(TASK | {"task_id": "\ud800"}), "반쪽짜리 대리 코드가 있습니다"),
+    ("a.csv", "kind;choice\nname;add\n", "머리글에 choice, kind가 없습니다. 칸을 쉼표로 나누세요"),
     ("a.csv", b"\xff\xfe", "UTF-8로 저장하세요"),
     ("a.csv", 'kind,choice\n"name,add', "CSV가 아닙니다"),
     ("a.json", STUDIO, "choice에 답이 여럿입니다"),
