@@ -63,7 +63,7 @@ class Settings(BaseModel):
     drafts_at_once: int = Field(4, ge=1, le=1000, description="Requests to it that are under way at a time")
     drafts_seconds: float = Field(60.0, gt=0, allow_inf_nan=False, description="How long one try of a request may take")
     drafts_tries: int = Field(5, ge=1, le=100, description="Tries for one request")
-    drafts_tokens: int = Field(2_000_000, ge=0, description="Tokens that one day's drafts may use at most")
+    drafts_tokens: int = Field(2_000_000, ge=0, description="Tokens that one day's drafts may use at most, in all runs")
     drafts_money: float | None = Field(
         None, ge=0, allow_inf_nan=False, description="What one day's drafts may cost at most"
     )

@@ -86,7 +86,7 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
             Route("/arena", arena.vote_page, methods=["POST"]),
             _page("/ratings", _reading(arena.ratings_page)),
             _page("/probes", _reading(probes.page), "family", "page"),
-            _page("/review", review.page, "tab", "by", "week", "written", "at"),
+            _page("/review", review.page, "tab", "by", "week", "written", "at", "taken"),
             Route("/review", review.decide_page, methods=["POST"]),
             Route("/review/take", review.take_page, methods=["POST"]),
             _page("/review.{suffix}", review.tasks_file, "tab", "week"),

@@ -70,6 +70,7 @@ def page(request: Request) -> Response:
         week = query.get("week", "").strip() or _newest(snapshot)
         context = _content(snapshot, request.app.state.settings, tab, week, decisions)
         context["damaged"] = damaged(faults)
+        context["taken"] = _count(query.get("taken", ""))
         context["told"] = written_down(decisions, query.get("written"))
         context["next"] = next_place(context.get("tasks", ()), query.get("at", ""))
         shown = render(
@@ -81,8 +82,13 @@ def page(request: Request) -> Response:
 def next_place(tasks: Sequence[Task], at: str) -> int | None:
     """The place, from 1, of the first task without a decision from a place on, else of the first of all."""
     waiting = [place for place, task in enumerate(tasks, start=1) if not task.decided]
-    start = int(at) if at.isdecimal() and len(at) < 10 else 1
+    start = _count(at) or 1
     return next((place for place in waiting if place >= start), next(iter(waiting), None))
+
+
+def _count(text: str) -> int | None:
+    """The number in an address; None where there is none."""
+    return int(text) if text.isdecimal() and len(text) < 10 else None
 
 
 def _newest(snapshot: Snapshot) -> str:
@@ -199,18 +205,19 @@ async def take_page(request: Request) -> Response:
         if not isinstance(file, UploadFile) or not file.filename:
             raise PageError(400, "파일이 없습니다.", "검토 쪽에서 파일을 고르고 다시 보내세요.")
         suffix, content = Path(file.filename).suffix.lower(), await file.read()
-    await run_in_threadpool(_take, request, suffix, content, by)
-    return RedirectResponse(f"/review?{urlencode({'tab': 'decisions', 'by': by})}", status_code=303)
+    taken = await run_in_threadpool(_take, request, suffix, content, by)
+    query = {"tab": "decisions", "by": by, "taken": len(taken)}
+    return RedirectResponse(f"/review?{urlencode(query)}#taken", status_code=303)
 
 
-def _take(request: Request, suffix: str, content: bytes, by: str) -> None:
+def _take(request: Request, suffix: str, content: bytes, by: str) -> list[Decision]:
     if suffix not in SUFFIXES:
         raise UserError(f"{', '.join(SUFFIXES)} 파일만 읽습니다.")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, f"tasks{suffix}")
         file.write_bytes(content)
         try:
-            _decide(request, read_drafts(file, by or None))
+            return _decide(request, read_drafts(file, by or None))
         except UserError as error:
             # The temporary folder says nothing to whoever sent the file.
             raise UserError(str(error).replace(f"{folder}/", "")) from None

@@ -480,6 +480,10 @@ def test_tasks_that_were_worked_on_come_back_in(reviewer: TestClient, house: Hou
     answer = reviewer.post("/review/take", data={"by": "가"}, files={"file": ("names.jsonl", worked)}, headers=HERE)
     assert answer.status_code == 303
     assert [(row.name, row.by) for row in decided(house)] == [("리안", "가")]
+    page = seen(reviewer.get(answer.headers["location"]))
+    assert "파일에서 결정 1건을 적었습니다" in page.text and len(page.all("p", role="status")) == 1
+    again = reviewer.post("/review/take", data={"by": "가"}, files={"file": ("names.jsonl", worked)}, headers=HERE)
+    assert "새로 적은 결정이 없습니다" in seen(reviewer.get(again.headers["location"])).text
 
 
 @pytest.mark.parametrize("name, content", [("a.txt", "x"), ("a.jsonl", "no JSON"), ("a.csv", "a,b\n1\n")])
