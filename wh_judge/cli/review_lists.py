@@ -145,6 +145,7 @@ def terms(settings: Settings) -> Found:
         (
             f"{row.precision:.0%} of {row.harmful + row.harmless}  {row.term} -> {row.topic}"
             f"  {counted(row.hits, 'turn')}  {row.proposal or few}"
+            + (f"  decided: {row.decided}" if row.decided else "")
             + (f"  ({' / '.join(row.around)})" if row.around else "")
             for row in rows
         ),

@@ -108,6 +108,8 @@ def test_hits_and_endings_are_told(reviewed: Reviewed) -> None:
     [row] = reviewed.rows("terms")
     assert (row["precision"], row["proposal"], row["around"]) == (0.5, None, ["요즘 선거 얘기로"])
     assert "50% of 2  선거 -> 현실 정치  2 turns  too few to tell: fewer than 5 read" in reviewed.review("terms").out
+    reviewed.review("decide", "term", "keep", "--term", "선거", "--topic", "현실 정치", "--by", "a")
+    assert "fewer than 5 read  decided: keep" in reviewed.review("terms").out
     assert reviewed.rows("endings") == [] and reviewed.review("endings").out == ""
 
 

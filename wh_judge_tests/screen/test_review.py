@@ -241,6 +241,7 @@ def test_a_term_is_narrowed_on_the_page(reviewer: TestClient, house: House) -> N
     assert decided(house)[-1].instead == ("선거 얘기", "선거, 투표", " 선거")
     listed = seen(reviewer.get("/review", params={"tab": "decisions"})).text
     assert "→ 「선거 얘기」, 「선거, 투표」, 「 선거」: 좁히기" in listed
+    assert "지금 결정: 좁히기" in seen(reviewer.get("/review", params={"tab": "terms"})).text
     assert "대신할 말만" in seen(decide(reviewer, kind="term", choice="narrow", instead=" \r\n ", **of), 400).text
 
 
