@@ -260,3 +260,11 @@ def plain_texts(column: pa.Array) -> pa.Array:
 def flags(column: pa.Array) -> pa.Array:
     """The booleans, null as false; raises as `filled_keys`."""
     return pc.fill_null(_flag(column).column, False)
+
+
+def ascends(ids: pa.Array, before: tuple[int, str] = (0, "")) -> bool:
+    """Whether the turn ids, and the one before them by its length, are in turn order, none of them twice."""
+    every = pa.concat_arrays([pa.array([before[1]], pa.string()), ids])
+    length = pc.utf8_length(every).to_numpy(zero_copy_only=False)
+    later = pc.less(every[:-1], every[1:]).to_numpy(zero_copy_only=False)
+    return bool(np.all((length[:-1] < length[1:]) | ((length[:-1] == length[1:]) & later)))

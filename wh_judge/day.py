@@ -37,11 +37,12 @@ def judge_day(
     plan = plan_day(connection, day, settings.rules, settings.card_as_of)
     parts: list[_Part] = []
     judgements: list[Judgement] = []
-    for inputs in read_inputs(connection):
-        parts.append(_judge_part(connection, plan, inputs, settings, judgements))
+    parts += (_judge_part(connection, plan, inputs, settings, judgements) for inputs in read_inputs(connection, plan))
 
     def validate(written: pa.Table, all_rows: pa.Table) -> tuple[Outcomes, bool]:
-        return _validate(connection, plan, parts, written), holds(all_rows)
+        outcomes = _validate(connection, plan, parts, written)
+        parts.clear()  # The turns of a large day are not needed any more.
+        return outcomes, holds(all_rows)
 
     return replace_day(connection, plan, judgements, validate, run_id)
 

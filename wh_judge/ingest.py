@@ -357,6 +357,10 @@ def _in_order(out: Batch, kept: np.ndarray, rows: pa.Table, chosen: np.ndarray, 
         chosen: the numbers of the rows that are taken.
         lines: n numbers of lines.
     """
+    if not len(kept):
+        if len(chosen) < rows.num_rows:
+            rows = rows.filter(pa.array(np.isin(np.arange(rows.num_rows), chosen, assume_unique=True)))
+        return Batch(rows, lines[chosen].tolist(), out.problems, out.normalised)
     numbers = np.concatenate([chosen, kept])
     order = np.argsort(numbers)
     if len(chosen) < rows.num_rows or len(kept):

@@ -4,6 +4,9 @@ It runs the set-based forms of the rules in an in-memory DuckDB, all turns at on
 in the rule's own file; here the pieces are joined.
 """
 
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import duckdb
@@ -28,6 +31,11 @@ class Judgement(NamedTuple):
     """In UNJUDGED_SCHEMA: turns that could not be judged, with the reason."""
     used: pa.Table
     """In USED_SCHEMA: for the verdicts that rest on lexicon rows or earlier mentions, which."""
+
+
+PIECE_ROWS = 100_000
+"""Turns whose verdicts are put together at a time. DuckDB reads one Arrow batch by one thread and gives its rows out in
+their order; of several the threads would mix the rows, and to sort a million takes as much memory as they do."""
 
 
 class Judge:
@@ -84,10 +92,24 @@ class Judge:
                 connection.register(name, table)
             for sql in (HITS_SQL, OFF_CANON_SQL, RECALL_SQL):
                 connection.execute(sql)
-            verdicts = _in_order(connection.sql(self._sql).to_arrow_table())
+            verdicts = self._verdicts(connection, tables)
             unjudged = connection.sql(_UNJUDGED_SQL).to_arrow_table()
             used = connection.sql(_USED_SQL).to_arrow_table()
         return Judgement(verdicts.cast(VERDICT_SCHEMA), unjudged.cast(UNJUDGED_SCHEMA), used.cast(USED_SCHEMA))
+
+    def _verdicts(self, connection: duckdb.DuckDBPyConnection, tables: Mapping[str, pa.Table]) -> pa.Table:
+        """The verdicts of the turns that can be judged, in their order."""
+
+        def of_piece(start: int) -> pa.Table:
+            with connection.cursor() as cursor:
+                for name in ("card", "lexicon"):
+                    cursor.register(name, tables[name])
+                cursor.register("piece", tables["turn"].slice(start, PIECE_ROWS).combine_chunks())
+                return _in_order(cursor.sql(self._sql).to_arrow_table())
+
+        starts = range(0, max(1, tables["turn"].num_rows), PIECE_ROWS)
+        with ThreadPoolExecutor(self._config.get("threads") or os.cpu_count()) as pool:
+            return pa.concat_tables(pool.map(of_piece, starts))
 
 
 def judge(
@@ -112,7 +134,7 @@ def _verdict_sql(settings: RuleSettings) -> str:
         SELECT turn.*, card.honorific_rule AS card_honorific_rule, card.first_person AS card_first_person,
                canon_first, canon_count, forbidden_position, first_position, forbidden_rows,
                lexicon.term AS lexicon_term, lexicon.topic AS lexicon_topic, off_canon_names, role_found, found
-        FROM turn
+        FROM piece AS turn
         JOIN (SELECT *, canon_entities[1] AS canon_first, len(canon_entities) AS canon_count FROM card) AS card
             USING (character_id)
         LEFT JOIN touch ON touch.n = turn.n

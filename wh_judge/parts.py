@@ -7,16 +7,15 @@ tell who is asked after, then all. Other files go through DuckDB, which sorts th
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from wh_judge.columnar import filled_keys, flags, plain_texts
+from wh_judge.ahead import reading_ahead
+from wh_judge.columnar import ascends, filled_keys, flags, plain_texts
 from wh_judge.ingest import BATCH_ROWS, TABLES, Problem, file_name, files_of, read_file
 from wh_judge.model import TURN_SCHEMA
 from wh_judge.parquet import bounded_batches
@@ -50,11 +49,15 @@ class WholeLog:
 
 @contextmanager
 def reading_parts(path: Path) -> Iterator[WholeLog]:
-    """The log of a file or a folder; what is on disk meanwhile is deleted at the end of the block."""
+    """The log of a file or a folder; what is on disk meanwhile is deleted at the end of the block.
+
+    Each part is read while its reader is at work on the one before.
+    """
     files = files_of(path)
     questions = _questions_if_ordered(files)
     if questions is not None:
-        yield WholeLog(questions, _as_they_lie(path, files))
+        with reading_ahead(_as_they_lie(path, files)) as parts:
+            yield WholeLog(questions, parts)
         return
     with tempfile.TemporaryDirectory() as folder:
         config: dict[str, Any] = {
@@ -63,7 +66,10 @@ def reading_parts(path: Path) -> Iterator[WholeLog]:
             "autoinstall_known_extensions": False,
         }
         with duckdb.connect(config=config) as connection:
-            yield _sorted(connection, path, files)
+            log = _sorted(connection, path, files)
+            # The thread that reads ends before the connection that it reads from is closed.
+            with reading_ahead(log.parts) as parts:
+                yield replace(log, parts=parts)
 
 
 def _as_they_lie(path: Path, files: Sequence[Path]) -> Iterator[Part]:
@@ -96,7 +102,7 @@ def _questions_if_ordered(files: Sequence[Path]) -> pa.Table | None:
             names = ["turn_id", "user_asked_recall", *QUESTION_SCHEMA.names]
             for batch in bounded_batches(file, PART_ROWS, names):
                 ids = filled_keys(batch.column("turn_id"))
-                if not _ascends(ids, before):
+                if not ascends(ids, before):
                     return None
                 if len(ids):
                     before = (len(ids[-1].as_py()), ids[-1].as_py())
@@ -106,14 +112,6 @@ def _questions_if_ordered(files: Sequence[Path]) -> pa.Table | None:
     except (TypeError, KeyError, ValueError, OSError, pa.ArrowException):
         return None  # Reading all of it says what is wrong.
     return pa.concat_tables(found)
-
-
-def _ascends(ids: pa.Array, before: tuple[int, str]) -> bool:
-    """Whether the turn ids, and the one before them, are in turn order, none of them twice."""
-    every = pa.concat_arrays([pa.array([before[1]], pa.string()), ids])
-    length = pc.utf8_length(every).to_numpy(zero_copy_only=False)
-    later = pc.less(every[:-1], every[1:]).to_numpy(zero_copy_only=False)
-    return bool(np.all((length[:-1] < length[1:]) | ((length[:-1] == length[1:]) & later)))
 
 
 def _sorted(connection: duckdb.DuckDBPyConnection, path: Path, files: Sequence[Path]) -> WholeLog:

@@ -31,10 +31,10 @@ def evidence(case: Case, findings: Findings) -> list[Evidence]:
 
 
 OFF_CANON_SQL = """
-CREATE TEMP TABLE canon AS
+CREATE TABLE canon AS
 SELECT DISTINCT character_id, unnest(canon_entities) AS entity FROM card SEMI JOIN turn USING (character_id);
 
-CREATE TEMP TABLE off_canon AS
+CREATE TABLE off_canon AS
 SELECT n, list(entity ORDER BY place) AS off_canon_names
 FROM (SELECT n, entity, min(place) AS place
       FROM (SELECT n, character_id, unnest(named_entities) AS entity, generate_subscripts(named_entities, 1) AS place

@@ -150,7 +150,7 @@ class Terms:
 WINDOW_BYTES = 8 << 20
 
 HITS_SQL = """
-CREATE TEMP TABLE touch AS
+CREATE TABLE touch AS
 SELECT n, min(position) FILTER (forbidden) AS forbidden_position, min(position) AS first_position,
        count(*) FILTER (forbidden) AS forbidden_rows
 FROM (SELECT hit.n, lexicon.position, list_contains(card.forbidden_topics, lexicon.topic) AS forbidden

@@ -52,13 +52,13 @@ def find(turn: ChatTurn, card: CharacterCard, mentions: Mapping[tuple[str, str],
 
 
 RECALL_SQL = """
-CREATE TEMP TABLE asked AS
+CREATE TABLE asked AS
 SELECT turn.n, turn.session_id, turn.character_id, turn.turn_id, turn.reply_text, row.role, row.entity, ordinal
 FROM turn JOIN (SELECT character_id, unnest(entity_roles) AS row, generate_subscripts(entity_roles, 1) AS ordinal
                 FROM card) AS role USING (character_id)
 WHERE user_asked_recall AND contains(user_message, row.role);
 
-CREATE TEMP TABLE mention AS
+CREATE TABLE mention AS
 WITH named AS (
     SELECT session_id, unnest(named_entities) AS entity, turn_id, reply_text
     FROM turn WHERE session_id IN (SELECT session_id FROM asked)
@@ -68,7 +68,7 @@ SELECT session_id, entity,
 FROM named SEMI JOIN asked USING (session_id, entity)
 GROUP BY ALL;
 
-CREATE TEMP TABLE recall AS
+CREATE TABLE recall AS
 SELECT n, true AS role_found, arg_min(found, ordinal) AS found
 FROM (SELECT asked.n, asked.ordinal, CASE
           WHEN is_blank(asked.reply_text) IS NOT FALSE OR contains(asked.reply_text, asked.entity) THEN NULL

@@ -2,13 +2,15 @@
 
 import datetime as dt
 import json
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from wh_judge.judge import Judgement
 from wh_judge.model import (
@@ -21,12 +23,16 @@ from wh_judge.model import (
 from wh_judge.rules import rules_version
 from wh_judge.store import roll_back, transaction
 from wh_judge.store.changes import Change, keep_changes
+from wh_judge.store.layout import CONFIG
 from wh_judge.store.plan import DayInputs, DayPlan
-from wh_judge.store.schema import arrow, names, number, one
+from wh_judge.store.schema import arrow, in_turn_order, names, number, one
 from wh_judge.store.versions import keep_settings, now, settings_version
 from wh_judge.text import sql_text
 from wh_judge.validated import Judged
 from wh_judge.validations import VALIDATIONS, Outcomes, ValidationResult
+
+READ_BACK_MEMORY = "1GB"
+"""DuckDB's while the written rows are read back and looked at."""
 
 JUDGED = "judged"
 """What `DayResult.judged` is called where a run tells it."""
@@ -76,14 +82,12 @@ def replace_day(
     try:
         keep_settings(connection, plan.settings, moment)
         written = _write(connection, day, run_id, moment, plan.was_card_as_of)
-        rows = arrow(
-            connection,
-            f"""SELECT {names(VERDICT_SCHEMA)} FROM verdict_row SEMI JOIN touched USING (turn_id)
-                WHERE day = DATE '{day}' ORDER BY length(turn_id), turn_id""",
-            VERDICT_SCHEMA,
-        )
-        of_day = number(connection, "SELECT count(*) FROM verdict_row WHERE day = ?", [day])
-        outcomes, sound = validate(rows, rows if of_day == rows.num_rows else read_verdicts(connection, day))
+        touched = "" if plan.is_whole else "SEMI JOIN touched USING (turn_id)"
+        judged = f"SELECT {names(VERDICT_SCHEMA)} FROM verdict_row {touched} WHERE day = DATE '{day}'"
+        with _little_memory(connection):
+            rows = in_turn_order(connection, judged, VERDICT_SCHEMA)
+            of_day = number(connection, "SELECT count(*) FROM verdict_row WHERE day = ?", [day])
+            outcomes, sound = validate(rows, rows if of_day == rows.num_rows else read_verdicts(connection, day))
         results = _results(connection, day, outcomes, rows["turn_id"])
         if sound and all(result.ok for result in results):
             changes = keep_changes(connection, plan, run_id, moment)
@@ -109,23 +113,33 @@ def replace_day(
     return DayResult(False, rows.num_rows, 0, day_version(connection, day), results, ())
 
 
+@contextmanager
+def _little_memory(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Have DuckDB let go of most of what it keeps: the rows of a large day are in Arrow's memory meanwhile."""
+    connection.execute(f"SET memory_limit = '{READ_BACK_MEMORY}'")
+    try:
+        yield
+    finally:
+        with suppress(duckdb.Error):  # After an error within a transaction nothing can be set.
+            connection.execute(f"SET memory_limit = '{CONFIG['memory_limit']}'")
+
+
 def _take_in(connection: duckdb.DuckDBPyConnection, plan: DayPlan, judgements: list[Judgement]) -> None:
-    """Put the judgements into the temporary tables `new_verdict` and `new_unjudged`, and let go of them."""
-    new = {
-        "verdicts": _together(VERDICT_SCHEMA, [judgement.verdicts for judgement in judgements]),
-        "used": _together(USED_SCHEMA, [judgement.used for judgement in judgements]),
-        "unjudged": _together(UNJUDGED_SCHEMA, [judgement.unjudged for judgement in judgements]),
-    }
+    """Put the judgements into the temporary tables `new_verdict` and `new_unjudged`, letting go of them on the way."""
+    unjudged = _together(UNJUDGED_SCHEMA, [judgement.unjudged for judgement in judgements])
+    rows = _with_versions(connection, judgements)
+    pieces = deque(rows.to_batches())
+    connection.register("judged", pa.RecordBatchReader.from_batches(rows.schema, _emptying(pieces)))
+    connection.register("judged_unjudged", unjudged)
     judgements.clear()
-    for name, table in new.items():
-        connection.register(f"judged_{name}", table)
+    del rows
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE new_verdict AS
             SELECT *, md5(to_json(row)::VARCHAR) AS row_hash FROM (
-                SELECT DATE '{plan.day}' AS day, judged_verdicts.*, day_turn.turn_version, day_turn.card_version,
+                SELECT DATE '{plan.day}' AS day, {names(VERDICT_SCHEMA)}, turn_version, card_version,
                        $1 AS settings_version, $2 AS code_version, coalesce(lexicon_rows, []) AS lexicon_rows,
                        coalesce(mentions, []) AS mentions
-                FROM judged_verdicts JOIN day_turn USING (turn_id) LEFT JOIN judged_used USING (turn_id)) AS row""",
+                FROM judged) AS row""",
         [settings_version(plan.settings), rules_version()],
     )
     connection.execute(
@@ -133,8 +147,29 @@ def _take_in(connection: duckdb.DuckDBPyConnection, plan: DayPlan, judgements: l
             SELECT DATE '{plan.day}' AS day, judged_unjudged.*, turn_version
             FROM judged_unjudged JOIN day_turn USING (turn_id)"""
     )
-    for name in new:
-        connection.unregister(f"judged_{name}")
+    for name in ("judged", "judged_unjudged"):
+        connection.unregister(name)
+
+
+def _with_versions(connection: duckdb.DuckDBPyConnection, judgements: Sequence[Judgement]) -> pa.Table:
+    """The verdicts, in their order, with the versions of what decided them and with what they used.
+
+    Put together here: a join of DuckDB would mix the rows, and the day would have to be sorted whenever it is read.
+    """
+    rows = _together(VERDICT_SCHEMA, [judgement.verdicts for judgement in judgements])
+    used = _together(USED_SCHEMA, [judgement.used for judgement in judgements])
+    versions = connection.sql("SELECT turn_id, turn_version, card_version FROM day_turn").to_arrow_table()
+    turn_ids = rows["turn_id"]
+    for table in (versions, used):
+        place = pc.index_in(turn_ids, table["turn_id"].combine_chunks())
+        for name in table.schema.names[1:]:
+            rows = rows.append_column(name, table[name].combine_chunks().take(place))
+    return rows
+
+
+def _emptying(pieces: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    while pieces:
+        yield pieces.popleft()
 
 
 def _write(
@@ -169,9 +204,11 @@ def _write(
         """INSERT INTO unjudged_left SELECT turn_id, turn_version FROM old_unjudged
            SEMI JOIN gone USING (turn_id) SEMI JOIN chat_turn USING (turn_id)"""
     )
+    as_they_were = "SELECT turn_id FROM verdict_row SEMI JOIN touched USING (turn_id)"
+    # Not always: a join would mix the rows of a day that is judged for the first time.
+    others = f"ANTI JOIN ({as_they_were}) USING (turn_id)" if one(connection, f"{as_they_were} LIMIT 1") else ""
     connection.execute(
-        """INSERT INTO verdict_row BY NAME SELECT *, ? AS run_id, ? AS written_at FROM new_verdict
-           WHERE turn_id NOT IN (SELECT turn_id FROM verdict_row SEMI JOIN touched USING (turn_id))""",
+        f"INSERT INTO verdict_row BY NAME SELECT *, ? AS run_id, ? AS written_at FROM new_verdict {others}",
         [run_id, moment],
     )
     # A day of a million verdicts need not be in memory twice.
@@ -258,8 +295,8 @@ def day_version(connection: duckdb.DuckDBPyConnection, day: dt.date) -> str:
 
 
 def read_verdicts(connection: duckdb.DuckDBPyConnection, day: dt.date) -> pa.Table:
-    """The day's verdicts in VERDICT_SCHEMA, in turn order."""
-    sql = f"SELECT {names(VERDICT_SCHEMA)} FROM verdict_row WHERE day = DATE '{day}' ORDER BY length(turn_id), turn_id"
+    """The day's verdicts in VERDICT_SCHEMA, in the order in which they were written."""
+    sql = f"SELECT {names(VERDICT_SCHEMA)} FROM verdict_row WHERE day = DATE '{day}'"
     return arrow(connection, sql, VERDICT_SCHEMA)
 
 

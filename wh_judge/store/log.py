@@ -7,13 +7,13 @@ import duckdb
 import pyarrow as pa
 
 from wh_judge.model import TURN_SCHEMA
-from wh_judge.store.schema import arrow, names, number
+from wh_judge.store.schema import in_turn_order, names, number
 from wh_judge.store.versions import table_version
 
 
 def read_turns(connection: duckdb.DuckDBPyConnection, day: dt.date) -> pa.Table:
     """The day's turns in TURN_SCHEMA, in turn order."""
-    return arrow(connection, f"{turns_sql(day)} ORDER BY length(turn_id), turn_id", TURN_SCHEMA)
+    return in_turn_order(connection, turns_sql(day), TURN_SCHEMA)
 
 
 def turns_sql(day: dt.date) -> str:

@@ -9,6 +9,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from wh_judge.ahead import reading_ahead
 from wh_judge.ingest import KST, TABLES, Batch, file_name, files_of, read_file
 from wh_judge.store import transaction
 from wh_judge.store.problems import forget_problems, keep_problems, no_row
@@ -124,20 +125,21 @@ def _replace_file(
     connection.execute("DELETE FROM turn_row WHERE file = ?", [name])
     forget_problems(connection, table, name)
     fields = ", ".join(f'"{column}" := "{column}"' for column in table.schema.names)
-    for batch in read_file(file, table, name):
-        connection.register("batch", _with_day(batch))
-        connection.execute(
-            f"""INSERT INTO turn_row BY NAME
-                SELECT *, ? AS file, ? AS arrival, true AS is_current,
-                       md5(to_json(struct_pack({fields}))::VARCHAR) AS row_hash
-                FROM batch""",
-            [name, arrival],
-        )
-        connection.execute("INSERT INTO touched SELECT turn_id FROM batch")
-        connection.unregister("batch")
-        keep_problems(connection, batch.problems)
-        normalised += batch.normalised
-        read, problems = read + batch.rows.num_rows, problems + len(batch.problems)
+    with reading_ahead(read_file(file, table, name)) as batches:
+        for batch in batches:
+            connection.register("batch", _with_day(batch))
+            connection.execute(
+                f"""INSERT INTO turn_row BY NAME
+                    SELECT *, ? AS file, ? AS arrival, true AS is_current,
+                           md5(to_json(struct_pack({fields}))::VARCHAR) AS row_hash
+                    FROM batch""",
+                [name, arrival],
+            )
+            connection.execute("INSERT INTO touched SELECT turn_id FROM batch")
+            connection.unregister("batch")
+            keep_problems(connection, batch.problems)
+            normalised += batch.normalised
+            read, problems = read + batch.rows.num_rows, problems + len(batch.problems)
     if had_rows and (empty_is_bad or problems) and not read:
         raise _NothingReadError
     if empty_is_bad and not read and not problems:

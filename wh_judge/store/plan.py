@@ -15,7 +15,7 @@ from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, MENTION_SCHEMA, TURN_SCH
 from wh_judge.rules import RuleSettings, rules_version
 from wh_judge.rules.forbidden import find_hits
 from wh_judge.store.log import turns_sql
-from wh_judge.store.schema import arrow, names, number, one
+from wh_judge.store.schema import arrow, in_turn_order, names, number, one
 from wh_judge.store.versions import (
     lexicon_by_version,
     lexicon_version,
@@ -43,6 +43,11 @@ class DayPlan:
     card_as_of: CardAsOf
     was_card_as_of: CardAsOf
     """That by which the day was judged last; the same where it never was."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all turns of the day have to be judged."""
+        return self.touched == self.turns
 
 
 def inputs_version(
@@ -231,7 +236,7 @@ class DayInputs:
     """First mentions in these sessions in turns that are not among `turns`, in MENTION_SCHEMA."""
 
 
-def read_inputs(connection: duckdb.DuckDBPyConnection) -> list[DayInputs]:
+def read_inputs(connection: duckdb.DuckDBPyConnection, plan: DayPlan) -> list[DayInputs]:
     """The inputs of the turns in `touched`: several only where a character's turns go by several card versions."""
     lexicon = arrow(connection, "SELECT term, topic FROM topic_lexicon ORDER BY position", LEXICON_SCHEMA)
     connection.execute(
@@ -239,15 +244,12 @@ def read_inputs(connection: duckdb.DuckDBPyConnection) -> list[DayInputs]:
            SELECT turn_id, card_version, dense_rank() OVER (PARTITION BY character_id ORDER BY card_version) AS epoch
            FROM day_turn SEMI JOIN touched USING (turn_id) JOIN chat_turn USING (turn_id)"""
     )
+    epochs = max(1, number(connection, "SELECT max(epoch) FROM epoch"))
+    whole = epochs == 1 and plan.is_whole
     return [
         DayInputs(
-            turns=arrow(
-                connection,
-                f"""SELECT {names(TURN_SCHEMA)} FROM chat_turn
-                    WHERE turn_id IN (SELECT turn_id FROM epoch WHERE epoch = {epoch})
-                    ORDER BY length(turn_id), turn_id""",
-                TURN_SCHEMA,
-            ),
+            # A join would mix the rows of a day that lie in order.
+            turns=in_turn_order(connection, turns_sql(plan.day) if whole else _turns_of_epoch_sql(epoch), TURN_SCHEMA),
             cards=arrow(
                 connection,
                 f"""SELECT {names(CARD_SCHEMA)} FROM card_history
@@ -273,5 +275,10 @@ def read_inputs(connection: duckdb.DuckDBPyConnection) -> list[DayInputs]:
                 MENTION_SCHEMA,
             ),
         )
-        for epoch in range(1, max(1, number(connection, "SELECT max(epoch) FROM epoch")) + 1)
+        for epoch in range(1, epochs + 1)
     ]
+
+
+def _turns_of_epoch_sql(epoch: int) -> str:
+    return f"""SELECT {names(TURN_SCHEMA)} FROM chat_turn
+               WHERE turn_id IN (SELECT turn_id FROM epoch WHERE epoch = {epoch})"""

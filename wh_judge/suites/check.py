@@ -29,6 +29,9 @@ REFERENCES = frozenset(
 )
 """The `table.column` names whose values may be given as known keys."""
 
+ROWS = "batch_rows"
+"""What the SQL of a check calls the table that is looked at."""
+
 
 class Check(BaseModel):
     """One expectation.

@@ -11,7 +11,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from wh_judge.suites.check import Check, Suite, typed_name
+from wh_judge.suites.check import ROWS, Check, Suite, typed_name
 from wh_judge.text import SQL_MACROS
 
 _SHOWN_CHARACTERS = 200
@@ -88,14 +88,14 @@ def _look(
         connection.execute(SQL_MACROS)
         # Numbered here: a window over the rows would hold all of them once more.
         numbered = rows.append_column("number", pa.array(np.arange(1, rows.num_rows + 1)))
-        connection.register("batch_rows", numbered)
+        connection.register(ROWS, numbered)
         for name in {name for check in damaged for name in check.references}:
             known = [key for key in references[name] if key is not None]
             connection.register(name, pa.table({"key": pa.array(known, pa.string())}))
         return connection.sql(
             f"""SELECT number{labelled} FROM (
                     SELECT *, {" OR ".join(suspects) or "false"} AS suspect{damages}
-                    FROM batch_rows)
+                    FROM {ROWS})
                 WHERE {kept} ORDER BY number"""
         ).to_arrow_table()
     finally:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from wh_judge import model
-from wh_judge.suites.check import Check, damage, typed_name
+from wh_judge.suites.check import ROWS, Check, damage, typed_name
 from wh_judge.text import sql_text
 
 
@@ -78,11 +78,14 @@ def from_schema(schema: pa.Schema, row: type[BaseModel], key: tuple[str, ...]) -
                 needs=(name,),
             )
     single = len(key) == 1
+    cells = key[0] if single else f"row({', '.join(key)})"
+    blank = " OR ".join(f"{name} IS NULL" for name in key)
     yield Check(
         name=f"{' and '.join(key)} {'is' if single else 'together are'} unique",
         column=key[0] if single else None,
         expectation="ExpectColumnValuesToBeUnique" if single else "ExpectCompoundColumnsToBeUnique",
         arguments={"column": key[0]} if single else {"column_list": list(key)},
-        suspect=f"count(*) OVER (PARTITION BY {', '.join(key)}) > 1",
+        # Not a window, which would hold all columns of all rows.
+        suspect=f"{cells} IN (SELECT {cells} FROM {ROWS} GROUP BY ALL HAVING count(*) > 1) OR {blank}",
         needs=key,
     )

@@ -226,10 +226,10 @@ def test_equal_verdicts_from_other_inputs_count_as_judged(warehouse: Connection,
     house.log(str(DAY_3), turn("T-11", turn_at=at(3, 59), session_id="S-back", named_entities=["하늘"]), *LOG.day_3[1:])
     ingest_log(warehouse, house.turns)
     assert house.stale(warehouse) == [DAY_3]
-    before = read_verdicts(warehouse, DAY_3)
+    before = read_verdicts(warehouse, DAY_3).sort_by("turn_id")
     result = house.judge(warehouse, DAY_3)
     assert (result.written, result.changes) == (1, [])
-    assert read_verdicts(warehouse, DAY_3) == before
+    assert read_verdicts(warehouse, DAY_3).sort_by("turn_id") == before
     assert house.stale(warehouse) == []
 
 
@@ -373,20 +373,20 @@ def test_a_day_is_summed_up(warehouse: Connection) -> None:
 def test_a_day_is_judged_from_its_own_cards_and_the_mentions_that_it_asks_for(new_house: House) -> None:
     with new_house.warehouse() as connection:
         new_house.bring_in(connection)
-        plan_day(connection, DAY_2, RuleSettings())
-        [inputs] = read_inputs(connection)
+        plan = plan_day(connection, DAY_2, RuleSettings())
+        [inputs] = read_inputs(connection, plan)
         assert inputs.cards["character_id"].to_pylist() == ["C-1", "C-2"]
         mentions = [(row["session_id"], row["entity"], row["turn_id"]) for row in inputs.earlier.to_pylist()]
         assert mentions == [("S-back", "하늘", "T-11"), ("S-recall", "하늘", "T-4")]
-        plan_day(connection, DAY_1, RuleSettings())
-        assert [each.earlier.num_rows for each in read_inputs(connection)] == [0]
+        plan = plan_day(connection, DAY_1, RuleSettings())
+        assert [each.earlier.num_rows for each in read_inputs(connection, plan)] == [0]
 
 
 def test_turns_of_other_days_that_are_cited_are_there_for_the_validations(new_house: House) -> None:
     with new_house.warehouse() as connection:
         new_house.bring_in(connection)
         day = plan_day(connection, DAY_2, RuleSettings())
-        [inputs] = read_inputs(connection)
+        [inputs] = read_inputs(connection, day)
         judgement = judge(inputs.turns, inputs.cards, inputs.lexicon, day.settings, inputs.earlier)
         judged = read_judged(connection, day, inputs, judgement.verdicts)
     known = {*judged.turns["turn_id"].to_pylist(), *judged.cited["turn_id"].to_pylist()}
@@ -406,7 +406,7 @@ def test_what_else_must_hold_is_asked_of_all_verdicts_of_the_day(warehouse: Conn
     seen: list[pa.Table] = []
     replace_cards(warehouse, house, "C-2", first_person="이몸")
     house.judge(warehouse, DAY_2, seen=seen.append)
-    assert seen[0]["turn_id"].to_pylist() == ["T-6", "T-7", "T-8", "T-9", "T-10", "T-12"]
+    assert set(seen[0]["turn_id"].to_pylist()) == {"T-6", "T-7", "T-8", "T-9", "T-10", "T-12"}
 
 
 def test_a_day_of_which_a_part_fails_stays_as_it_was(warehouse: Connection, house: House) -> None:
