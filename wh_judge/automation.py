@@ -39,8 +39,8 @@ day_job = dg.define_asset_job(
     description="Brings in new log files and judges one day (Asia/Seoul). Launch it for a range to backfill.",
 )
 WRITES_DRAFTS = {"wh_judge/drafts": "true"}
-"""The tag of runs that ask a model, which may take hours: `dagster.yaml` lets one of them run at a time, so that the other
-place is free for whoever judges."""
+"""The tag of runs that ask a model, which may take hours: `dagster.yaml` lets one of them run at a time, so that the
+other place is free for whoever judges."""
 
 drafts_job = dg.define_asset_job(
     "write_drafts",
@@ -254,8 +254,8 @@ automation = dg.AutomationConditionSensorDefinition(
     default_status=dg.DefaultSensorStatus.RUNNING,
     description="Runs the days that are stale, then what depends on them.",
 )
-# A sensor of its own: what one sensor asks for of a day goes into one run, and a day that was judged must not wait there
-# for a model.
+# A sensor of its own: what one sensor asks for of a day goes into one run, and a day that was judged must not wait for a
+# model there.
 drafts_automation = dg.AutomationConditionSensorDefinition(
     "drafts_automation",
     target=DRAFTS,

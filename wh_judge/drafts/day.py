@@ -57,9 +57,9 @@ def draft_day(cases: Sequence[DraftCase], settings: Settings) -> DraftedDay:
     with alone(settings.data / "drafts.lock"), Cache(settings.data / "drafts.sqlite") as cache:
         asked = [request for request in requests if request is not None]
         # What a day's drafts may use is not given anew to each run that goes on with them.
-        for request in asked:
-            if (answer := cache.get(request.hash)) is not None:
-                budget.count(used_for(request, answer))
+        for one in asked:
+            if (known := cache.get(one.hash)) is not None:
+                budget.count(used_for(one, known))
         before = budget.spent_tokens, budget.spent_money
         answers = iter(asyncio.run(_answers(asked, settings, cache, budget)))
     drafts, found = [], []

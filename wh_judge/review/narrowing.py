@@ -1,4 +1,4 @@
-"""What stands in the place of a lexicon term that people dropped or narrowed. Pure; the terms are those of one topic."""
+"""What stands in the place of a lexicon term that people dropped or narrowed, among the terms of one topic. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

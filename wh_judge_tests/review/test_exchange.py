@@ -240,7 +240,7 @@ def test_a_task_that_one_person_answers_twice_otherwise_is_told(tmp_path: Path, 
     lines = answered(path, ANSWERS).read_text("utf-8").strip()
     again = lines.splitlines()[-1].replace("harmless", "harmful") if suffix == ".jsonl" else _last_row(path)
     path.write_text(f"{lines}\n{again}\n", "utf-8")
-    with pytest.raises(UserError, match="answers the same task twice, 「harmless」 in .*; leave one"):
+    with pytest.raises(UserError, match=r"answers the same task twice, 「harmless」 in .*; leave one"):
         read_drafts(path)
 
 
