@@ -254,8 +254,8 @@ automation = dg.AutomationConditionSensorDefinition(
     default_status=dg.DefaultSensorStatus.RUNNING,
     description="Runs the days that are stale, then what depends on them.",
 )
-# A sensor of its own: what one sensor asks for of a day goes into one run, and a day that was judged must not wait for a
-# model there.
+# A sensor of its own: what one sensor asks for of a day goes into one run, and there a day that was judged would wait
+# for a model.
 drafts_automation = dg.AutomationConditionSensorDefinition(
     "drafts_automation",
     target=DRAFTS,

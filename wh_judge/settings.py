@@ -151,6 +151,11 @@ def _load(flags: Mapping[str, Any]) -> Settings:
     file, table = _from_pyproject(Path.cwd())
     environment = {name: os.environ[variable] for name, variable in ENVIRONMENT.items() if os.environ.get(variable)}
     given = {name: value for name, value in flags.items() if value is not None}
+    for name, value in (environment | given).items():
+        # Such bytes stand as halves of surrogate pairs, which no run, request or table can be given.
+        if str(value) != str(value).encode(errors="replace").decode():
+            source = f"--{name.replace('_', '-')}" if name in given else ENVIRONMENT[name]
+            raise UserError(f"{source}: holds bytes that are not UTF-8; name it in UTF-8")
     try:
         settings = Settings.model_validate(table | environment | given)
         settings.rules  # noqa: B018 - endings are checked where they belong

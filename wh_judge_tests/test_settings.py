@@ -1,6 +1,7 @@
 """Flag, then environment, then [tool.wh_judge], then default; a setting that is no good names where it stands."""
 
 import datetime as dt
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,16 @@ def test_a_flag_counts_before_the_environment(name: str, away: Path, monkeypatch
     monkeypatch.setenv(ENVIRONMENT[name], "of-env")
     assert getattr(load_settings(**{name: "of-flag"}), name) == away / "of-flag"
     assert getattr(load_settings(**{name: None}), name) == away / "of-env"
+
+
+def test_bytes_that_are_not_utf_8_are_told(away: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No run could be started with them: settings are written into it."""
+    with pytest.raises(UserError, match=r"^--data: holds bytes that are not UTF-8"):
+        load_settings(data=os.fsdecode(b"of-flag\xff"))
+    for variable in ("WH_JUDGE_DRAFTS_MODEL", "WH_JUDGE_DRAFTS_URL", "WH_JUDGE_DATA"):
+        with monkeypatch.context() as patch, pytest.raises(UserError, match=rf"^{variable}: holds bytes that are not"):
+            patch.setenv(variable, os.fsdecode(b"\xff"))
+            load_settings()
 
 
 def test_an_empty_variable_is_not_set(away: Path, monkeypatch: pytest.MonkeyPatch) -> None:
