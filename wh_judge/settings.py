@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
-from wh_judge.errors import UserError
+from wh_judge.errors import UserError, first_fault
 from wh_judge.model import VerdictValue
 from wh_judge.review.book import book_of, read_book, read_what_can_be
 from wh_judge.review.decisions import Decision
@@ -144,7 +144,24 @@ def reading_settings(**flags: Any) -> Settings:
         UserError: a setting has an unusable value.
     """
     settings = _load(flags)
-    return _absolute(_with_decisions(settings, read_what_can_be(book_of(settings.data)).decisions))
+    decisions = read_what_can_be(book_of(settings.data)).decisions
+    try:
+        return _absolute(_with_decisions(settings, decisions))
+    except UserError:
+        # Whoever mends what clashes, such as by an undo, must not be kept from it.
+        return _absolute(settings).knowing(len(decisions))
+
+
+def configured_rules(**flags: Any) -> RuleSettings:
+    """The settings that decide verdicts as they would be without any decision.
+
+    Args:
+        flags: as `load_settings` takes them.
+
+    Raises:
+        UserError: a setting has an unusable value.
+    """
+    return _load(flags).rules
 
 
 def _load(flags: Mapping[str, Any]) -> Settings:
@@ -154,8 +171,8 @@ def _load(flags: Mapping[str, Any]) -> Settings:
     for name, value in (environment | given).items():
         # Such bytes stand as halves of surrogate pairs, which no run, request or table can be given.
         if str(value) != str(value).encode(errors="replace").decode():
-            source = f"--{name.replace('_', '-')}" if name in given else ENVIRONMENT[name]
-            raise UserError(f"{source}: holds bytes that are not UTF-8; name it in UTF-8")
+            where = f"--{name.replace('_', '-')}" if name in given else ENVIRONMENT[name]
+            raise UserError(f"{where}: holds bytes that are not UTF-8; name it in UTF-8")
     try:
         settings = Settings.model_validate(table | environment | given)
         settings.rules  # noqa: B018 - endings are checked where they belong
@@ -177,7 +194,13 @@ def _absolute(settings: Settings) -> Settings:
 
 def _with_decisions(settings: Settings, decisions: Sequence[Decision]) -> Settings:
     """The settings with the endings that people added by decision, and with what they decided to pass over."""
-    rules = settings_with(settings.rules, decisions)
+    try:
+        rules = settings_with(settings.rules, decisions)
+    except ValidationError as error:
+        raise UserError(
+            f"endings: {first_fault(error)}; change the setting, or undo the decision to pass over what trails an"
+            " ending"
+        ) from None
     of_both = settings.model_copy(update={"endings": rules.endings, "ignore_trailing": rules.ignore_trailing})
     return of_both.knowing(len(decisions))
 

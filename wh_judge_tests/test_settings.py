@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from wh_judge.errors import UserError
-from wh_judge.settings import ENVIRONMENT, Settings, load_settings
+from wh_judge.review.book import book_of, write_down
+from wh_judge.settings import ENVIRONMENT, Settings, load_settings, reading_settings
+from wh_judge_tests.review.build import draft
 
 
 @pytest.fixture(autouse=True)
@@ -93,6 +95,15 @@ def test_bytes_that_are_not_utf_8_are_told(away: Path, monkeypatch: pytest.Monke
         with monkeypatch.context() as patch, pytest.raises(UserError, match=rf"^{variable}: holds bytes that are not"):
             patch.setenv(variable, os.fsdecode(b"\xff"))
             load_settings()
+
+
+def test_a_decision_that_the_endings_clash_with_stops_who_judges_and_not_who_reads(away: Path) -> None:
+    write_down(book_of(away / "data"), [draft("trailing", "ignore"), draft("ending", "add", ending="용")])
+    assert load_settings().ignore_trailing and load_settings().endings[-1] == "용"
+    pyproject(away, '[tool.wh_judge]\nendings = ["요", "용~"]')
+    with pytest.raises(UserError, match=r"^endings: the ending '용~' holds a mark .*; change the setting, or undo"):
+        load_settings()
+    assert reading_settings().endings == ("요", "용~")
 
 
 def test_an_empty_variable_is_not_set(away: Path, monkeypatch: pytest.MonkeyPatch) -> None:

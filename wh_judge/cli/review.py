@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wh_judge.cli.review_lists import DATA, JSON, LISTS, end, reading
-from wh_judge.settings import Settings, reading_settings
+from wh_judge.settings import configured_rules, reading_settings
 from wh_judge.text import one_line
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def take(file: Path, by: str | None, data: str | None) -> None:
     if not drafts:
         click.echo(f"{file}: holds no decision: nobody made a choice in it", err=True)
         return
-    _write(reading_settings(data=data), drafts)
+    _write(data, drafts)
 
 
 @command.command(name="decide")
@@ -160,7 +160,7 @@ def _decide(cells: dict[str, Any], data: str | None) -> None:
         draft = Draft.model_validate(cells)
     except ValidationError as error:
         raise UserError(f"{cells['kind']} {cells['choice']}: {_by_options(reason(error))}") from None
-    _write(reading_settings(data=data), by_hand(draft))
+    _write(data, by_hand(draft))
 
 
 def _by_options(text: str) -> str:
@@ -173,11 +173,13 @@ def _by_options(text: str) -> str:
     return f"{missing} is missing; {found[2]} needs {', '.join(needed)}"
 
 
-def _write(settings: Settings, given: "Sequence[Given]") -> None:
+def _write(data: str | None, given: "Sequence[Given]") -> None:
     from wh_judge.review.decisions import shown
-    from wh_judge.review.known import decide
+    from wh_judge.review.known import check_endings, decide
     from wh_judge.store.snapshot import open_published
 
+    settings = reading_settings(data=data)
+    check_endings(given, configured_rules(data=data), ignoring=settings.ignore_trailing)
     with open_published(settings.published) as snapshot:
         written = decide(snapshot, settings.data, given)
     for row in written:

@@ -29,7 +29,7 @@ from wh_judge.review.endings import propose
 from wh_judge.review.exchange import SUFFIXES
 from wh_judge.review.exchange import tasks_file as as_file
 from wh_judge.review.intake import read_drafts
-from wh_judge.review.known import Given, decide
+from wh_judge.review.known import Given, check_endings, decide
 from wh_judge.review.labels import FILE, by_labeller, pair_agreements
 from wh_judge.review.queues import QUEUES, Task, draw, newest_week
 from wh_judge.review.terms import LEAST_READ, term_precision
@@ -40,7 +40,7 @@ from wh_judge.screen.reasons import korean_error
 from wh_judge.screen.render import render
 from wh_judge.screen.snapshots import Snapshot
 from wh_judge.screen.who import cut, remember, who
-from wh_judge.settings import Settings, reading_settings
+from wh_judge.settings import Settings, configured_rules, reading_settings
 from wh_judge.spreadsheet import written
 from wh_judge.store.tables import labels_of_files
 
@@ -224,6 +224,8 @@ def _take(request: Request, suffix: str, content: bytes, by: str) -> list[Decisi
 
 
 def _decide(request: Request, given: Sequence[Given]) -> list[Decision]:
+    data = str(request.app.state.settings.data)
+    check_endings(given, configured_rules(data=data), ignoring=reading_settings(data=data).ignore_trailing)
     with ExitStack() as stack:
         snapshot = stack.enter_context(request.app.state.snapshots.read())
         cursor = stack.enter_context(snapshot.cursor()) if snapshot else None

@@ -51,6 +51,14 @@ REVIEW: tuple[tuple[str, str], ...] = (
     (r"it is not UTF-8", "UTF-8이 아닙니다"),
     (r"it holds half of a surrogate pair, which is no text", "글자가 될 수 없는 반쪽짜리 대리 코드가 있습니다"),
     (
+        r"the setting endings names (.+), which holds a mark that would be passed over; change the setting first",
+        "설정 endings에 있는 {1}에 지나칠 글자가 들어 있습니다. 설정부터 고치세요",
+    ),
+    (
+        r"(「.*」) holds a mark that is passed over, so that it would never count; leave out what trails it",
+        "{1}에 지나치는 글자가 들어 있어 셈에 들 수 없습니다. 그 글자를 빼고 적으세요",
+    ),
+    (
         r"(「.*」) answers the same task twice, (「.*」) in (.+) too; leave one",
         "{1:이/가} 같은 과제에 두 번 답했습니다({3}에는 {2}). 하나만 남기세요",
     ),

@@ -391,6 +391,13 @@ def test_why_a_decision_is_refused_is_told_in_korean(
     assert decided(house) == []
 
 
+def test_an_ending_that_could_never_count_is_told_in_korean(reviewer: TestClient, house: House) -> None:
+    decide(reviewer, kind="trailing", choice="ignore", tab="endings")
+    answer = decide(reviewer, kind="ending", choice="add", ending="용♡", tab="endings")
+    assert "「용♡」에 지나치는 글자가 들어 있어 셈에 들 수 없습니다" in seen(answer, 400).text
+    assert len(decided(house)) == 1
+
+
 def test_what_does_not_count_any_more_is_told_in_korean(reviewer: TestClient) -> None:
     undo = {"kind": "undo", "choice": "undo", "tab": "decisions"}
     decide(reviewer)
