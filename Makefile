@@ -53,22 +53,30 @@ endef
 # dagster recommends dg dev, which reads a layout of its own that this project does not have.
 QUIET := PYTHONWARNINGS='ignore:Function `dev_command` is superseded:FutureWarning'
 
+# A shell starts what is in its background deaf to Ctrl-C, and Dagster then hears no other signal either.
+HEARING := -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])'
+
+# Waits for the end of $(1), which Ctrl-C meets, too, and which TERM is passed on to; $(2) ends after it.
+define until_the_end
+	trap : INT; trap "kill $(1)" TERM; trap "kill $(2) 2>/dev/null" EXIT; \
+	while kill -0 $(1) 2>/dev/null; do wait $(1); done
+endef
+
 # The second server shows the Data Docs that the checks link to: a browser opens no file from a served page.
 ui: .venv/run
 	$(call free,$(UI_PORT) $(DOCS_PORT))
 	@mkdir -p $(DATA)/docs
 	@$(BIN)/python -m http.server --bind $(HOST) --directory $(DATA)/docs $(DOCS_PORT) >/dev/null 2>&1 & docs=$$!; \
-	trap "kill $$docs 2>/dev/null" EXIT; \
 	echo "Dagster UI  http://$(HOST):$(UI_PORT)" >&2; echo "Data Docs   http://$(HOST):$(DOCS_PORT)" >&2; \
-	$(QUIET) $(BIN)/dagster dev --host $(HOST) --port $(UI_PORT)
+	$(QUIET) $(BIN)/python $(HEARING) $(BIN)/dagster dev --host $(HOST) --port $(UI_PORT) & ui=$$!; \
+	$(call until_the_end,$$ui,$$docs)
 
 # The screen and the Dagster UI end together.
 serve: .venv/run
 	$(call free,$(UI_PORT) $(DOCS_PORT) $(SCREEN_PORT))
-	@echo "screen      http://$(HOST):$(SCREEN_PORT)" >&2; \
-	$(BIN)/wh-judge screen --host $(HOST) --port $(SCREEN_PORT) & screen=$$!; \
-	trap "kill $$screen 2>/dev/null" EXIT; \
-	$(MAKE) --no-print-directory ui
+	@$(BIN)/wh-judge screen --host $(HOST) --port $(SCREEN_PORT) & screen=$$!; \
+	$(MAKE) --no-print-directory ui & ui=$$!; \
+	$(call until_the_end,$$ui,$$screen)
 
 .venv/run: requirements.lock pyproject.toml
 	@sh tools/make-venv.sh $(PYTHON)

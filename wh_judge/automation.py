@@ -38,9 +38,14 @@ day_job = dg.define_asset_job(
     selection=["turns", "verdicts", "verdict_changes"],
     description="Brings in new log files and judges one day (Asia/Seoul). Launch it for a range to backfill.",
 )
+WRITES_DRAFTS = {"wh_judge/drafts": "true"}
+"""The tag of runs that ask a model, which may take hours: `dagster.yaml` lets one of them run at a time, so that the
+other place is free for whoever judges."""
+
 drafts_job = dg.define_asset_job(
     "write_drafts",
     selection=["drafts"],
+    tags=WRITES_DRAFTS,
     description="Lets a language model write sentences for one day's verdicts. Off unless the setting drafts is set.",
 )
 evaluations_job = dg.define_asset_job(
@@ -73,6 +78,8 @@ def log_job() -> None:
 
 
 JOBS: list[Any] = [inputs_job, log_job, day_job, drafts_job, evaluations_job]
+
+DRAFTS = dg.AssetSelection.assets("drafts")
 
 
 class StaleDays(dg.AutomationCondition[dg.AssetKey]):
@@ -122,13 +129,13 @@ class DraftsAreOn(dg.AutomationCondition[dg.AssetKey]):
 STALE_DAYS = (StaleDays() & ~dg.AutomationCondition.in_progress()).with_label("stale day")
 # An update counts until something was done about it: a tick that sees it while other days are still at work must not be
 # the only one that ever sees it. That this asset was made since does not count, as that run may have begun before.
-DEPS_UPDATED = (
-    dg.AutomationCondition.any_deps_updated().since(dg.AutomationCondition.newly_requested())
-    & ~dg.AutomationCondition.any_deps_in_progress()
-    & ~dg.AutomationCondition.in_progress()
-).with_label("its inputs were updated")
-
-
+UPDATED = dg.AutomationCondition.any_deps_updated().since(dg.AutomationCondition.newly_requested())
+DEPS_AT_WORK = dg.AutomationCondition.any_deps_in_progress()
+DEPS_UPDATED = (UPDATED & ~DEPS_AT_WORK & ~dg.AutomationCondition.in_progress()).with_label("its inputs were updated")
+# A model may be asked for hours: readers get the verdicts meanwhile, and the drafts when they are there.
+DEPS_UPDATED_BUT_DRAFTS = (UPDATED & ~DEPS_AT_WORK.ignore(DRAFTS) & ~dg.AutomationCondition.in_progress()).with_label(
+    "its inputs were updated"
+)
 DRAFTS_ON = (DEPS_UPDATED & DraftsAreOn()).with_label("its verdicts were updated, and drafts are on")
 
 
@@ -241,12 +248,23 @@ def _hash(files: list[Path], more: str = "") -> str:
 
 automation = dg.AutomationConditionSensorDefinition(
     "automation",
-    target=dg.AssetSelection.all(),
+    target=dg.AssetSelection.all() - DRAFTS,
     use_user_code_server=True,
     minimum_interval_seconds=SENSOR_SECONDS,
     default_status=dg.DefaultSensorStatus.RUNNING,
     description="Runs the days that are stale, then what depends on them.",
 )
+# A sensor of its own: what one sensor asks for of a day goes into one run, and there a day that was judged would wait
+# for a model.
+drafts_automation = dg.AutomationConditionSensorDefinition(
+    "drafts_automation",
+    target=DRAFTS,
+    use_user_code_server=True,
+    minimum_interval_seconds=SENSOR_SECONDS,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    run_tags=WRITES_DRAFTS,
+    description="Writes the drafts of the days that were judged, while drafts are on.",
+)
 
 SCHEDULES = [nightly]
-SENSORS = [changed_inputs, automation]
+SENSORS = [changed_inputs, automation, drafts_automation]

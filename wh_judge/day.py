@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from wh_judge.judge import Judgement, judge
 from wh_judge.settings import Settings
 from wh_judge.store.days import DayResult, read_judged, read_turns, replace_day
+from wh_judge.store.decisions import keep_new_decisions
 from wh_judge.store.plan import DayInputs, DayPlan, plan_day, read_inputs
 from wh_judge.validated import validate_rows
 from wh_judge.validations import Outcomes
@@ -32,6 +33,7 @@ def judge_day(
         holds: given all verdicts of the day as they will be committed, whether all holds that is not a validation.
         run_id: the run that the verdicts are written by.
     """
+    keep_new_decisions(connection, settings)
     plan = plan_day(connection, day, settings.rules, settings.card_as_of)
     parts: list[_Part] = []
     judgements: list[Judgement] = []

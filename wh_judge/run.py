@@ -203,7 +203,7 @@ def _turns_judged(outcome: dg.ExecuteInProcessResult) -> int:
 @cache
 def _definitions(settings: Settings) -> dg.Definitions:
     """The graph with these settings: in the instance's folder, where runs work, another pyproject.toml may count."""
-    return build_definitions({"warehouse": Warehouse(given=settings.model_dump_json())})
+    return build_definitions({"warehouse": Warehouse(given=settings.model_dump_json(), decided=settings.decided)})
 
 
 def _was_interrupted(outcome: dg.ExecuteInProcessResult) -> bool:

@@ -3,14 +3,16 @@
 import datetime as dt
 import os
 import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
-from wh_judge.errors import UserError
+from wh_judge.errors import UserError, first_fault
 from wh_judge.model import VerdictValue
-from wh_judge.review.book import book_of, read_book
+from wh_judge.review.book import book_of, read_book, read_what_can_be
+from wh_judge.review.decisions import Decision
 from wh_judge.review.effects import settings_with
 from wh_judge.rules import RuleSettings
 
@@ -61,13 +63,26 @@ class Settings(BaseModel):
     drafts_at_once: int = Field(4, ge=1, le=1000, description="Requests to it that are under way at a time")
     drafts_seconds: float = Field(60.0, gt=0, allow_inf_nan=False, description="How long one try of a request may take")
     drafts_tries: int = Field(5, ge=1, le=100, description="Tries for one request")
-    drafts_tokens: int = Field(2_000_000, ge=0, description="Tokens that one day's drafts may use at most")
+    drafts_tokens: int = Field(2_000_000, ge=0, description="Tokens that one day's drafts may use at most, in all runs")
     drafts_money: float | None = Field(
         None, ge=0, allow_inf_nan=False, description="What one day's drafts may cost at most"
     )
     drafts_prices: tuple[Price, Price] = Field(
         (0.0, 0.0), description="What a million tokens cost, of prompts and of responses"
     )
+
+    _decided: int | None = PrivateAttr(None)
+
+    @property
+    def decided(self) -> int | None:
+        """How many decisions of the book, the first ones, these settings know; None for all that it holds."""
+        return self._decided
+
+    def knowing(self, decided: int | None) -> "Settings":
+        """The same settings, as what so many decisions have made of them."""
+        settings = self.model_copy()
+        settings._decided = decided
+        return settings
 
     @property
     def rules(self) -> RuleSettings:
@@ -113,10 +128,51 @@ def load_settings(**flags: Any) -> Settings:
 
     Raises:
         UserError: a setting has an unusable value.
+        DamagedBook: a line of the decisions cannot be read, so that nobody knows which endings count.
     """
+    settings = _load(flags)
+    return _absolute(_with_decisions(settings, read_book(book_of(settings.data))))
+
+
+def reading_settings(**flags: Any) -> Settings:
+    """The settings for who only reads: decisions that cannot be read are left out, so nothing may be judged by them.
+
+    Args:
+        flags: as `load_settings` takes them.
+
+    Raises:
+        UserError: a setting has an unusable value.
+    """
+    settings = _load(flags)
+    decisions = read_what_can_be(book_of(settings.data)).decisions
+    try:
+        return _absolute(_with_decisions(settings, decisions))
+    except UserError:
+        # Whoever mends what clashes, such as by an undo, must not be kept from it.
+        return _absolute(settings).knowing(len(decisions))
+
+
+def configured_rules(**flags: Any) -> RuleSettings:
+    """The settings that decide verdicts as they would be without any decision.
+
+    Args:
+        flags: as `load_settings` takes them.
+
+    Raises:
+        UserError: a setting has an unusable value.
+    """
+    return _load(flags).rules
+
+
+def _load(flags: Mapping[str, Any]) -> Settings:
     file, table = _from_pyproject(Path.cwd())
     environment = {name: os.environ[variable] for name, variable in ENVIRONMENT.items() if os.environ.get(variable)}
     given = {name: value for name, value in flags.items() if value is not None}
+    for name, value in (environment | given).items():
+        # Such bytes stand as halves of surrogate pairs, which no run, request or table can be given.
+        if str(value) != str(value).encode(errors="replace").decode():
+            where = f"--{name.replace('_', '-')}" if name in given else ENVIRONMENT[name]
+            raise UserError(f"{where}: holds bytes that are not UTF-8; name it in UTF-8")
     try:
         settings = Settings.model_validate(table | environment | given)
         settings.rules  # noqa: B018 - endings are checked where they belong
@@ -128,18 +184,25 @@ def load_settings(**flags: Any) -> Settings:
         )
         what = "is no day; write it like 2026-09-01" if name == "first_day" else detail["msg"]
         raise UserError(f"{source}: {name}: {what}") from None
-    settings = _with_decisions(settings)
+    return settings
+
+
+def _absolute(settings: Settings) -> Settings:
     # Absolute, so that a run started elsewhere by the Dagster daemon means the same folders.
     return settings.model_copy(update={"data": settings.data.absolute(), "inputs": settings.inputs.absolute()})
 
 
-def _with_decisions(settings: Settings) -> Settings:
+def _with_decisions(settings: Settings, decisions: Sequence[Decision]) -> Settings:
     """The settings with the endings that people added by decision, and with what they decided to pass over."""
-    decisions = read_book(book_of(settings.data))
-    if not decisions:
-        return settings
-    rules = settings_with(settings.rules, decisions)
-    return settings.model_copy(update={"endings": rules.endings, "ignore_trailing": rules.ignore_trailing})
+    try:
+        rules = settings_with(settings.rules, decisions)
+    except ValidationError as error:
+        raise UserError(
+            f"endings: {first_fault(error)}; change the setting, or undo the decision to pass over what trails an"
+            " ending"
+        ) from None
+    of_both = settings.model_copy(update={"endings": rules.endings, "ignore_trailing": rules.ignore_trailing})
+    return of_both.knowing(len(decisions))
 
 
 def _from_pyproject(folder: Path) -> tuple[Path | None, dict[str, Any]]:

@@ -11,11 +11,21 @@ from typing import Any
 
 import dagster as dg
 import pytest
+import yaml
 
-from wh_judge.automation import CATCH_UP_DAYS, changed_inputs, due_days, fingerprints, nightly
+from wh_judge.automation import (
+    CATCH_UP_DAYS,
+    automation,
+    changed_inputs,
+    drafts_automation,
+    due_days,
+    fingerprints,
+    nightly,
+)
 from wh_judge.definitions import build_definitions, defs
 from wh_judge.store.stale import StaleDay, write_stale
 from wh_judge_tests.builders import card, turn
+from wh_judge_tests.documents import ROOT
 from wh_judge_tests.house import CARDS, DAY_1, DAY_2, DAY_3, LEXICON, LOG, House, at, settle
 
 GRAPH = defs.resolve_asset_graph()
@@ -336,3 +346,27 @@ def test_verdict_changes_come_with_verdicts() -> None:
         dg.AssetKey("verdicts"),
         dg.AssetKey("verdict_changes"),
     }
+
+
+def test_readers_get_verdicts_while_a_model_is_asked(house: House, instance: dg.DagsterInstance) -> None:
+    of = dg.AssetSelection.assets("published")
+    cursor = dg.evaluate_automation_conditions(build_definitions(), instance, asset_selection=of).cursor
+    drafts = build_definitions().resolve_job_def("write_drafts")
+    instance.create_run_for_job(drafts, tags={"dagster/partition": str(DAY_2)}, status=dg.DagsterRunStatus.STARTED)
+    instance.report_runless_asset_event(dg.AssetMaterialization("verdicts", partition=str(DAY_1)))
+    result = dg.evaluate_automation_conditions(build_definitions(), instance, asset_selection=of, cursor=cursor)
+    assert result.total_requested == 1
+
+
+def test_a_day_is_judged_in_a_run_that_asks_no_model() -> None:
+    keys = [sensor.asset_selection.resolve(GRAPH) for sensor in (automation, drafts_automation)]
+    assert dg.AssetKey("drafts") not in keys[0] and keys[1] == {dg.AssetKey("drafts")}
+    assert keys[0] | keys[1] == GRAPH.materializable_asset_keys
+
+
+def test_of_the_runs_that_ask_a_model_one_is_at_work() -> None:
+    runs = yaml.safe_load((ROOT / "dagster.yaml").read_text(encoding="utf-8"))["concurrency"]["runs"]
+    [limit] = runs["tag_concurrency_limits"]
+    assert limit["limit"] < runs["max_concurrent_runs"]
+    for tags in (drafts_automation.run_tags, defs.resolve_job_def("write_drafts").tags):
+        assert tags[limit["key"]] == limit["value"]

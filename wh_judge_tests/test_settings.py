@@ -1,6 +1,7 @@
 """Flag, then environment, then [tool.wh_judge], then default; a setting that is no good names where it stands."""
 
 import datetime as dt
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,9 @@ from typing import Any
 import pytest
 
 from wh_judge.errors import UserError
-from wh_judge.settings import ENVIRONMENT, Settings, load_settings
+from wh_judge.review.book import book_of, write_down
+from wh_judge.settings import ENVIRONMENT, Settings, load_settings, reading_settings
+from wh_judge_tests.review.build import draft
 
 
 @pytest.fixture(autouse=True)
@@ -54,14 +57,14 @@ FROM_FILE = Settings.model_validate(
 def test_without_anything_the_defaults_count(away: Path) -> None:
     default = Settings.model_validate({})
     expected = default.model_copy(update={"data": away / "data", "inputs": away / "data" / "sample"})
-    assert load_settings() == expected
+    assert load_settings() == expected.knowing(0)
     assert default.rules.endings == ("요", "죠", "니다", "십시오")
 
 
 def test_the_file_counts_before_the_defaults(away: Path) -> None:
     pyproject(away, TABLE)
     expected = {"data": away / "from-file", "inputs": away / "from-file-too"}
-    assert load_settings() == FROM_FILE.model_copy(update=expected)
+    assert load_settings() == FROM_FILE.model_copy(update=expected).knowing(0)
     assert load_settings().rules.endings == ("요", "네")
 
 
@@ -82,6 +85,25 @@ def test_a_flag_counts_before_the_environment(name: str, away: Path, monkeypatch
     monkeypatch.setenv(ENVIRONMENT[name], "of-env")
     assert getattr(load_settings(**{name: "of-flag"}), name) == away / "of-flag"
     assert getattr(load_settings(**{name: None}), name) == away / "of-env"
+
+
+def test_bytes_that_are_not_utf_8_are_told(away: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No run could be started with them: settings are written into it."""
+    with pytest.raises(UserError, match=r"^--data: holds bytes that are not UTF-8"):
+        load_settings(data=os.fsdecode(b"of-flag\xff"))
+    for variable in ("WH_JUDGE_DRAFTS_MODEL", "WH_JUDGE_DRAFTS_URL", "WH_JUDGE_DATA"):
+        with monkeypatch.context() as patch, pytest.raises(UserError, match=rf"^{variable}: holds bytes that are not"):
+            patch.setenv(variable, os.fsdecode(b"\xff"))
+            load_settings()
+
+
+def test_a_decision_that_the_endings_clash_with_stops_who_judges_and_not_who_reads(away: Path) -> None:
+    write_down(book_of(away / "data"), [draft("trailing", "ignore"), draft("ending", "add", ending="용")])
+    assert load_settings().ignore_trailing and load_settings().endings[-1] == "용"
+    pyproject(away, '[tool.wh_judge]\nendings = ["요", "용~"]')
+    with pytest.raises(UserError, match=r"^endings: the ending '용~' holds a mark .*; change the setting, or undo"):
+        load_settings()
+    assert reading_settings().endings == ("요", "용~")
 
 
 def test_an_empty_variable_is_not_set(away: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from wh_judge.evaluation.pictures import confusion_picture, divergence_picture
 from wh_judge.ingest import TABLES, input_path
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.store import evaluations
-from wh_judge.store.decisions import decisions_of, keep_decisions
+from wh_judge.store.decisions import keep_decisions
 from wh_judge.store.tables import replace_table
 
 GROUP = "evaluation"
@@ -36,9 +36,9 @@ def gold_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> E
     """One document: the agreement over all labelled turns."""
     table = TABLES["gold_label"]
     settings = warehouse.settings()
-    path, decisions = input_path(settings.inputs, table, optional=True), decisions_of(settings)
+    path = input_path(settings.inputs, table, optional=True)
     with warehouse.connect() as connection:
-        keep_decisions(connection, decisions)
+        decisions = keep_decisions(connection, settings)
         batch = replace_table(connection, table, path, settings.inbox, decisions=decisions)
         agreement = measure_agreement(batch.rows, *evaluations.read_judged(connection))
         evaluations.keep(connection, "gold_agreement", agreement, context.run.run_id)

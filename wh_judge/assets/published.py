@@ -4,7 +4,7 @@ import dagster as dg
 
 from wh_judge.assets.inputs import OWNERS, Events
 from wh_judge.assets.metadata import markdown_table
-from wh_judge.automation import DEPS_UPDATED
+from wh_judge.automation import DEPS_UPDATED_BUT_DRAFTS
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.store.snapshot import publish
 
@@ -20,7 +20,7 @@ from wh_judge.store.snapshot import publish
         "vote_agreement",
         "probe_results",
     ],
-    automation_condition=DEPS_UPDATED,
+    automation_condition=DEPS_UPDATED_BUT_DRAFTS,
     group_name="publication",
     owners=OWNERS,
     kinds={"duckdb"},

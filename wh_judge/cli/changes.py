@@ -8,7 +8,7 @@ from rich.console import Console
 
 from wh_judge.cli.why import told
 from wh_judge.report import safe
-from wh_judge.settings import load_settings
+from wh_judge.settings import reading_settings
 
 _DAY = click.DateTime(["%Y-%m-%d"])
 
@@ -31,7 +31,7 @@ def command(first: dt.datetime | None, last: dt.datetime | None, data: str | Non
     from wh_judge.store import read_warehouse
     from wh_judge.store.changes import read_changes
 
-    with read_warehouse(load_settings(data=data).warehouse) as connection:
+    with read_warehouse(reading_settings(data=data).warehouse) as connection:
         changes = read_changes(connection, first and first.date(), last and last.date())
     if as_json:
         click.echo(json.dumps(changes, ensure_ascii=False, indent=2))

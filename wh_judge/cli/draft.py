@@ -50,5 +50,7 @@ def command(first: dt.datetime, last: dt.datetime, inputs: str | None, data: str
         if not counts and not result.failed:
             click.echo(f"no verdict of these days is one of {', '.join(settings.drafts)}", err=True)
     for name, reason in result.failed.items():
-        click.echo(f"wh-judge: {name} failed: {reason}", err=True)
-    sys.exit(int(bool(result.failed) or any(row["outcome"] != "kept" for row in counts)))
+        click.echo(one_line(f"wh-judge: {name} failed: {reason}"), err=True)
+    # Other models' drafts are listed for comparison; they are not what was done here.
+    refused = any(row["outcome"] != "kept" for row in counts if row["model"] == settings.drafts_model)
+    sys.exit(int(bool(result.failed) or refused))

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from wh_judge.errors import UserError
 from wh_judge.report import safe
-from wh_judge.settings import load_settings
+from wh_judge.settings import load_settings, reading_settings
 from wh_judge.text import one_line
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def results(probes: Path, data: str | None, as_json: bool) -> None:
     from wh_judge.store.probes import results_of
 
     found = read_probes(probes)
-    with read_warehouse(load_settings(data=data).warehouse) as connection:
+    with read_warehouse(reading_settings(data=data).warehouse) as connection:
         measured = results_of(connection, found)
     if as_json:
         click.echo(json.dumps(measured.model_dump(), ensure_ascii=False, indent=2))

@@ -9,7 +9,7 @@ from rich.console import Console
 from wh_judge.cli.words import WORD
 from wh_judge.errors import UserError
 from wh_judge.report import safe
-from wh_judge.settings import load_settings
+from wh_judge.settings import reading_settings
 
 if TYPE_CHECKING:
     from wh_judge.evaluation.profile import ModelDifference
@@ -35,7 +35,7 @@ def command(first: str | None, second: str | None, data: str | None, as_json: bo
     from wh_judge.store import read_warehouse
     from wh_judge.store.evaluations import read_scores
 
-    with read_warehouse(load_settings(data=data).warehouse) as connection:
+    with read_warehouse(reading_settings(data=data).warehouse) as connection:
         scores = read_scores(connection)
     models = sorted(set(scores["model_id"].to_pylist()))
     if not models:

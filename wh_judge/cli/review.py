@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wh_judge.cli.review_lists import DATA, JSON, LISTS, reading
-from wh_judge.settings import Settings, load_settings
+from wh_judge.cli.review_lists import DATA, JSON, LISTS, end, reading
+from wh_judge.settings import configured_rules, reading_settings
 from wh_judge.text import one_line
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def queue(name: str, week: str | None, only_open: bool, out: Path | None, data: 
     from wh_judge.review.exchange import rows_of, write_tasks
     from wh_judge.review.queues import draw, newest_week, open_tasks
 
-    settings = load_settings(data=data)
+    settings = reading_settings(data=data)
     with reading(settings) as (snapshot, decided):
         week = week or newest_week(snapshot)
         drawn = draw(snapshot, name, week, settings.rules, decided)  # type: ignore[arg-type]
@@ -84,6 +84,7 @@ def queue(name: str, week: str | None, only_open: bool, out: Path | None, data: 
             click.echo(f"{week}: somebody has decided on each of the {len(drawn)}", err=True)
         else:
             click.echo(f"{week}: {_NOTHING[name]}", err=True)
+    end(settings)
 
 
 @command.command(name="take")
@@ -103,7 +104,7 @@ def take(file: Path, by: str | None, data: str | None) -> None:
     if not drafts:
         click.echo(f"{file}: holds no decision: nobody made a choice in it", err=True)
         return
-    _write(load_settings(data=data), drafts)
+    _write(data, drafts)
 
 
 @command.command(name="decide")
@@ -159,7 +160,7 @@ def _decide(cells: dict[str, Any], data: str | None) -> None:
         draft = Draft.model_validate(cells)
     except ValidationError as error:
         raise UserError(f"{cells['kind']} {cells['choice']}: {_by_options(reason(error))}") from None
-    _write(load_settings(data=data), by_hand(draft))
+    _write(data, by_hand(draft))
 
 
 def _by_options(text: str) -> str:
@@ -172,11 +173,13 @@ def _by_options(text: str) -> str:
     return f"{missing} is missing; {found[2]} needs {', '.join(needed)}"
 
 
-def _write(settings: Settings, given: "Sequence[Given]") -> None:
+def _write(data: str | None, given: "Sequence[Given]") -> None:
     from wh_judge.review.decisions import shown
-    from wh_judge.review.known import decide
+    from wh_judge.review.known import check_endings, decide
     from wh_judge.store.snapshot import open_published
 
+    settings = reading_settings(data=data)
+    check_endings(given, configured_rules(data=data), ignoring=settings.ignore_trailing)
     with open_published(settings.published) as snapshot:
         written = decide(snapshot, settings.data, given)
     for row in written:

@@ -1,6 +1,7 @@
 """What `wh-judge review` lists: decisions, terms, endings, labels. One shape: a JSON document, or lines."""
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from wh_judge.settings import Settings, load_settings
+from wh_judge.settings import Settings, reading_settings
 from wh_judge.text import one_line
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 DATA = click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+FAULTS_TOLD = 5
 
 
 class Found(NamedTuple):
@@ -42,28 +46,49 @@ def _listing(find: Callable[..., Found]) -> click.Command:
     @JSON
     @wraps(find)
     def show(data: str | None, as_json: bool, **more: Any) -> None:
-        found = find(load_settings(data=data), **more)
+        settings = reading_settings(data=data)
+        found = find(settings, **more)
+        lines = [] if as_json else list(found.lines)
         if as_json:
             click.echo(json.dumps(found.document, ensure_ascii=False, indent=2))
-            return
-        lines = list(found.lines)
         for line in lines:
             click.echo(one_line(line))
-        if not lines:
+        if not (as_json or lines):
             click.echo(found.nothing, err=True)
+        end(settings)
 
     return show
 
 
+def end(settings: Settings) -> None:
+    """Tell which lines of the book could not be read and are left out in what was shown, and end with 1 for them."""
+    from wh_judge.review.book import book_of, read_what_can_be
+
+    book = book_of(settings.data)
+    faults = read_what_can_be(book).faults
+    for fault in faults[:FAULTS_TOLD]:
+        click.echo(one_line(f"wh-judge: {book}:{fault.line}: is left out here: {fault.remedy}"), err=True)
+    if len(faults) > FAULTS_TOLD:
+        click.echo(f"wh-judge: {book}: {len(faults) - FAULTS_TOLD} more lines are left out", err=True)
+    if faults:
+        sys.exit(1)
+
+
+def _decided(settings: Settings) -> "list[Decision]":
+    from wh_judge.review.book import book_of, read_what_can_be
+
+    return read_what_can_be(book_of(settings.data)).decisions
+
+
 @contextmanager
 def reading(settings: Settings) -> "Iterator[tuple[duckdb.DuckDBPyConnection, list[Decision]]]":
-    """What is published, as the screen shows it and decisions are checked against it, and what was decided.
+    """What is published, as the screen shows it and decisions are checked against it, and what was decided, as far as
+    that can be read.
 
     Raises:
         UserError: nothing is published.
     """
     from wh_judge.errors import UserError
-    from wh_judge.store.decisions import decisions_of
     from wh_judge.store.snapshot import CURRENT, open_published
 
     with open_published(settings.published) as snapshot:
@@ -72,7 +97,7 @@ def reading(settings: Settings) -> "Iterator[tuple[duckdb.DuckDBPyConnection, li
                 f"{settings.published / CURRENT}: is not there; name the folder of the warehouse with --data, or do"
                 " wh-judge run first"
             )
-        yield snapshot, decisions_of(settings)
+        yield snapshot, _decided(settings)
 
 
 @_listing
@@ -86,9 +111,8 @@ def decisions(settings: Settings) -> Found:
     from wh_judge.ingest import KST
     from wh_judge.review.book import line
     from wh_judge.review.decisions import in_force, shown
-    from wh_judge.store.decisions import decisions_of
 
-    rows = decisions_of(settings)
+    rows = _decided(settings)
     counting = {row.decision_id for row in in_force(rows)}
     return Found(
         [line(row) | {"in_force": row.decision_id in counting} for row in rows],
@@ -121,6 +145,7 @@ def terms(settings: Settings) -> Found:
         (
             f"{row.precision:.0%} of {row.harmful + row.harmless}  {row.term} -> {row.topic}"
             f"  {counted(row.hits, 'turn')}  {row.proposal or few}"
+            + (f"  decided: {row.decided}" if row.decided else "")
             + (f"  ({' / '.join(row.around)})" if row.around else "")
             for row in rows
         ),
@@ -171,10 +196,9 @@ def labels(settings: Settings, out: Path | None) -> Found:
     from wh_judge.report import counted
     from wh_judge.review.effects import all_labels, labels_with
     from wh_judge.review.labels import by_labeller, pair_agreements
-    from wh_judge.store.decisions import decisions_of
     from wh_judge.store.tables import labels_of_files
 
-    gold, decided = labels_of_files(settings), decisions_of(settings)
+    gold, decided = labels_of_files(settings), _decided(settings)
     given = all_labels(gold, decided)
     counts, pairs = {name: len(rows) for name, rows in by_labeller(given).items()}, pair_agreements(given)
     if out is not None:

@@ -9,6 +9,7 @@ from rich.console import Console
 from wh_judge.cli.progress import bar
 from wh_judge.cli.wait import wait
 from wh_judge.settings import Settings, load_settings
+from wh_judge.text import one_line
 
 
 @click.command(name="run")
@@ -63,7 +64,7 @@ def show(settings: Settings, result: "RunResult", as_json: bool) -> int:  # type
             done += f"; {counted(changed['turns'], 'turn')} not as before, {verdicts}: wh-judge changes tells why"
         click.echo(f"\n{done}", err=True)
     for name, reason in result.failed.items():
-        click.echo(f"wh-judge: {name} failed: {reason}", err=True)
+        click.echo(one_line(f"wh-judge: {name} failed: {reason}"), err=True)
     for day in result.outside:
         remedy = "set first_day in pyproject.toml or WH_JUDGE_FIRST_DAY" if day < settings.first_day else "wait for it"
         click.echo(f"wh-judge: {day} has turns but no partition; {remedy}", err=True)

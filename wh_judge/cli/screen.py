@@ -13,7 +13,7 @@ import click
 
 from wh_judge.errors import UserError
 from wh_judge.home import dagster_home
-from wh_judge.settings import load_settings
+from wh_judge.settings import reading_settings
 
 TOKEN = "WH_JUDGE_TOKEN"
 GRACE_SECONDS = 3
@@ -65,7 +65,7 @@ def _serve(host: str, port: int, names: tuple[str, ...], data: str | None) -> No
     from wh_judge.screen.app import create_app
     from wh_judge.screen.guard import LOOPBACK, Access
 
-    settings = load_settings(data=data)
+    settings = reading_settings(data=data)
     local = _is_loopback(host)
     token = None if local else _token()
     hosts = (*LOOPBACK, *(name.lower() for name in names), _shown(host).lower())

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from wh_judge.cli.words import WORD
 from wh_judge.report import safe
-from wh_judge.settings import load_settings
+from wh_judge.settings import reading_settings
 
 if TYPE_CHECKING:
     from wh_judge.evaluation.questions import Question
@@ -34,7 +34,7 @@ def command(turn_id: str, data: str | None, as_json: bool) -> None:
     from wh_judge.store import read_warehouse
     from wh_judge.store.tree import read_case
 
-    with read_warehouse(load_settings(data=data).warehouse) as connection:
+    with read_warehouse(reading_settings(data=data).warehouse) as connection:
         case, verdict = read_case(connection, turn_id)
     tree = evidence_tree(case, verdict)
     if as_json:

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from wh_judge.errors import UserError
 from wh_judge.report import counted
-from wh_judge.settings import load_settings
+from wh_judge.settings import load_settings, reading_settings
 from wh_judge.text import one_line, short
 
 _FILE = click.Path(exists=True, path_type=Path)
@@ -59,7 +59,7 @@ def import_votes(path: Path, form: str, source: str, items: Path | None, data: s
     from wh_judge.votes.formats import check_ids, read_votes
     from wh_judge.votes.journal import lines
 
-    settings = load_settings(data=data)
+    settings = reading_settings(data=data)
     found = read_votes(path, form, source, items)  # type: ignore[arg-type]
     known = known_votes(settings)
     check_ids(found, known, path)
@@ -97,7 +97,7 @@ def export_votes(form: str, source: str | None, out: Path, data: str | None) -> 
     from wh_judge.votes.formats import write_votes
 
     check_writable(out)
-    with read_warehouse(load_settings(data=data).warehouse) as connection:
+    with read_warehouse(reading_settings(data=data).warehouse) as connection:
         found = read_votes(connection, source)
     if not found:
         raise UserError("there is no such vote in the warehouse; import some and run wh-judge run first")
@@ -133,7 +133,7 @@ def pairs(form: str, number: int, seed: int, out: Path, data: str | None) -> Non
     from wh_judge.votes.formats import write_pairs
 
     check_writable(out)
-    with read_warehouse(load_settings(data=data).warehouse) as connection:
+    with read_warehouse(reading_settings(data=data).warehouse) as connection:
         answers, tallies, voted = read_answers(connection), read_tallies(connection), votes_by_case(connection)
     replies = replies_as_seen(answers)
     possible, alike = candidates(replies), all_alike(replies)
@@ -175,7 +175,7 @@ def ratings(data: str | None, as_json: bool) -> None:
     from wh_judge.store import read_warehouse
     from wh_judge.store.votes import read_support, read_tallies, vote_sources
 
-    with read_warehouse(load_settings(data=data).warehouse) as connection:
+    with read_warehouse(reading_settings(data=data).warehouse) as connection:
         tallies, sources = read_tallies(connection), vote_sources(connection)
         support = tally(support_votes(read_support(connection)))
     if not tallies and not support:

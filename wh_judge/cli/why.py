@@ -10,7 +10,7 @@ from rich.console import Console
 from wh_judge.causes import DECIDED
 from wh_judge.cli.words import WORD
 from wh_judge.report import safe
-from wh_judge.settings import load_settings
+from wh_judge.settings import reading_settings
 from wh_judge.text import one_line
 
 _INPUTS = {
@@ -40,7 +40,7 @@ def command(turn_id: str, data: str | None, as_json: bool) -> None:
     from wh_judge.store import read_warehouse
     from wh_judge.store.why import why
 
-    with read_warehouse(load_settings(data=data).warehouse) as connection:
+    with read_warehouse(reading_settings(data=data).warehouse) as connection:
         known = why(connection, turn_id)
     if as_json:
         click.echo(json.dumps(known, ensure_ascii=False, indent=2))

@@ -22,6 +22,11 @@ class Budget:
     _aside: list[tuple[int, float]] = field(default_factory=list)
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
+    def count(self, used: tuple[int, int]) -> None:
+        """Count what was used."""
+        self.spent_tokens += sum(used)
+        self.spent_money += self.cost(*used)
+
     def cost(self, prompt: int, response: int) -> float:
         """The price of so many tokens."""
         return (prompt * self.prices[0] + response * self.prices[1]) / 1_000_000
@@ -43,8 +48,7 @@ class Budget:
         """Count what a request did use in the place of the most that was set aside for it."""
         async with self._changed:
             self._aside.remove((sum(most), self.cost(*most)))
-            self.spent_tokens += sum(used)
-            self.spent_money += self.cost(*used)
+            self.count(used)
             self._changed.notify_all()
 
     def _fits(self, prompt: int, response: int) -> bool:

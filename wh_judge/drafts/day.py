@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from wh_judge.drafts.ask import answer_all
 from wh_judge.drafts.budget import Budget
 from wh_judge.drafts.cache import Answer, Cache
-from wh_judge.drafts.endpoint import Endpoint, check
+from wh_judge.drafts.endpoint import Endpoint, check, used_for
 from wh_judge.drafts.gate import refused, weigh
 from wh_judge.drafts.prompt import DOCUMENT_LIMIT, Request, request_for
 from wh_judge.errors import UserError
@@ -56,6 +56,11 @@ def draft_day(cases: Sequence[DraftCase], settings: Settings) -> DraftedDay:
     # What another process asks just now is not asked twice: it comes out of the cache, and costs nothing.
     with alone(settings.data / "drafts.lock"), Cache(settings.data / "drafts.sqlite") as cache:
         asked = [request for request in requests if request is not None]
+        # What a day's drafts may use is not given anew to each run that goes on with them.
+        for one in asked:
+            if (known := cache.get(one.hash)) is not None:
+                budget.count(used_for(one, known))
+        before = budget.spent_tokens, budget.spent_money
         answers = iter(asyncio.run(_answers(asked, settings, cache, budget)))
     drafts, found = [], []
     for case, request in zip(cases, requests, strict=True):
@@ -68,8 +73,8 @@ def draft_day(cases: Sequence[DraftCase], settings: Settings) -> DraftedDay:
         drafts=drafts,
         requests=sum(answer.tries for answer in found),
         cached=sum(answer.tries == 0 and answer.raw is not None for answer in found),
-        tokens=budget.spent_tokens,
-        money=budget.spent_money,
+        tokens=budget.spent_tokens - before[0],
+        money=budget.spent_money - before[1],
     )
 
 

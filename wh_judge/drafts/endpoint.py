@@ -20,6 +20,7 @@ from wh_judge.drafts.cache import Answer
 from wh_judge.drafts.prompt import SCHEMA, Request
 from wh_judge.errors import UserError, first_fault
 from wh_judge.settings import DRAFTS_KEY, ENVIRONMENT
+from wh_judge.text import one_line
 
 LONGEST_PAUSE = 60.0
 """Seconds that one pause lasts at most, whatever the server asks for."""
@@ -102,8 +103,7 @@ class Endpoint:
                 async with asyncio.timeout(self._seconds):
                     content = await self._send(request, FORMATS[form])
                 answer = self._answer(content, time.monotonic() - begun, sent)
-                # A server that does not count may have used all that it could.
-                used = (answer.prompt_tokens, answer.response_tokens) if answer.prompt_tokens else most
+                used = used_for(request, answer)
                 return answer
             except (TimeoutError, openai.APITimeoutError):
                 failure = ("no_answer", f"no whole answer within {self._seconds:g} s")
@@ -173,11 +173,16 @@ class Endpoint:
         """What the server says of it, on one line."""
         body = error.body
         text = json.dumps(body, ensure_ascii=False) if isinstance(body, dict | list) else str(body or error.message)
-        return f"{error.status_code} {' '.join(self._without_key(text).split())[:200]}"
+        return f"{error.status_code} {one_line(' '.join(self._without_key(text).split())[:200])}"
 
     def _without_key(self, text: str) -> str:
         """The text with the key's name in the place of a key that the server, or the client, repeats."""
         return text.replace(self._key, DRAFTS_KEY) if len(self._key) >= _SECRET_FROM else text
+
+
+def used_for(request: Request, answer: Answer) -> tuple[int, int]:
+    """Tokens of the prompt and of the response; where a server does not count, it may have used all that it could."""
+    return answer.prompt_tokens or request.most_prompt_tokens, answer.response_tokens or request.max_tokens
 
 
 def _whole(value: Any) -> Any:
@@ -186,7 +191,7 @@ def _whole(value: Any) -> Any:
 
 
 _Text = Annotated[str | None, BeforeValidator(_whole)]
-_Tokens = Annotated[int, Field(ge=0, le=10**12)]
+_Tokens = Annotated[int, Field(ge=0, le=10**12), BeforeValidator(lambda value: 0 if value is None else value)]
 
 
 class _Message(BaseModel):

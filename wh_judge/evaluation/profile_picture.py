@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PHRASES = {
-    "title": ("모델별 능력", "What each model is good at"),
+    "title": ("모델의 역량", "What each model is good at"),
     "axis": ("축마다 0에서 100점, 옆은 견준 회차 수", "0 to 100 on each axis, beside it the turns that it rests on"),
     "overall": ("전체", "overall"),
     "more": ("모델 {}개 중 {}개", "{} models, top {} drawn"),

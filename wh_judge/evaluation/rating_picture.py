@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PHRASES = {
-    "title": ("투표로 매긴 평점", "Ratings by votes"),
+    "title": ("투표로 매긴 순위", "Ratings by votes"),
     "votes": ("투표 {}건", "{} votes"),
     "interval": ("가로줄 95 % 구간", "lines are 95 % intervals"),
     "support": ("회색 마름모 지원 비교 {}건 포함", "grey diamonds with {} comparisons by support"),
-    "apart": ("공통 척도 없음, 묶음 {}개, 묶음 안 평점", "no common scale: {} components, ratings inside each"),
+    "apart": ("공통 척도 없음, 묶음 {}개, 묶음 안 순위", "no common scale: {} components, ratings inside each"),
     "more": ("모델 {}개 중 {}개", "{} models, top {} drawn"),
     "nobody": ("투표 없음, 지원 비교 {}건", "no vote, {} comparisons by support"),
     "nothing": ("투표가 아직 없습니다", "There is no vote yet"),

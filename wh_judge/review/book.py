@@ -5,21 +5,26 @@ the warehouse open just then.
 """
 
 import datetime as dt
+import errno
 import fcntl
 import json
 import os
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from wh_judge import strict_json
-from wh_judge.errors import UserError, first_fault
+from wh_judge.errors import DiskError, UserError, first_fault
 from wh_judge.review.decisions import Decision, Draft, Standing, stamp
 from wh_judge.text import QUOTE_LIMIT
 
 BOOK = "decisions.jsonl"
+
+_NUMBERED = re.compile(r"D-(\d{1,18})", re.ASCII)
 
 
 def book_of(data: Path) -> Path:
@@ -27,25 +32,75 @@ def book_of(data: Path) -> Path:
     return data / BOOK
 
 
+class Fault(NamedTuple):
+    """A line of the book that counts for nothing, since it cannot be read."""
+
+    line: int
+    why: str
+    """In one clause."""
+    cut: bool
+    """Whether the file ends in it: a process was killed before anyone was told that it is written."""
+
+    @property
+    def remedy(self) -> str:
+        """What is wrong with the line and what to do, in one sentence."""
+        last = "; the file ends in it: a process was killed before anyone was told that it is written"
+        return f"{self.why}; correct or delete the line{last if self.cut else ''}"
+
+
+class DamagedBook(UserError):
+    """The book has lines that cannot be read. Until they are mended nothing is judged and nothing is decided."""
+
+    def __init__(self, path: Path, fault: Fault) -> None:
+        super().__init__(f"{path}:{fault.line}: {fault.remedy}")
+        self.fault = fault
+
+
+class Read(NamedTuple):
+    """What the book says as far as it can be read."""
+
+    decisions: list[Decision]
+    """Oldest first."""
+    faults: list[Fault]
+    """The lines that cannot be read, in their order."""
+
+
 def read_book(path: Path) -> list[Decision]:
     """All decisions, oldest first; none where there is no book.
 
     Raises:
-        UserError: a line is no decision. Nothing is passed over: a lost decision would change verdicts in silence.
+        DamagedBook: a line is no decision. Nothing is passed over: a lost decision would change verdicts in silence.
+        DiskError: the book cannot be read.
+    """
+    return _whole(path, read_what_can_be(path))
+
+
+def read_what_can_be(path: Path) -> Read:
+    """The decisions that can be read, and the lines that cannot: for readers alone, who are told of them.
+
+    Raises:
+        DiskError: the book cannot be read.
     """
     try:
         with path.open("rb") as file:
             # Whoever is writing just now writes its last line out first.
             fcntl.flock(file, fcntl.LOCK_SH)
-            return _parse(path, file.read())
+            return _parse(file.read())
     except (FileNotFoundError, NotADirectoryError):
-        return []
+        return Read([], [])
     except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+        raise DiskError(path, "read", error) from None
 
 
-def _parse(path: Path, content: bytes) -> list[Decision]:
+def _whole(path: Path, read: Read) -> list[Decision]:
+    if read.faults:
+        raise DamagedBook(path, read.faults[0])
+    return read.decisions
+
+
+def _parse(content: bytes) -> Read:
     decisions: dict[str, Decision] = {}
+    faults = []
     for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not line.strip():
             continue
@@ -53,17 +108,15 @@ def _parse(path: Path, content: bytes) -> list[Decision]:
             row = Decision.model_validate(strict_json.decode(line.decode()))
         except ValueError as error:
             why = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else reason(error)
-            cut = "; the file ends in it: a process was killed before anyone was told that it is written"
-            last = cut if number == content.count(b"\n") + 1 else ""
-            raise UserError(f"{path}:{number}: is no decision: {why}; correct or delete the line{last}") from None
+            faults.append(Fault(number, f"is no decision: {why}", number == content.count(b"\n") + 1))
+            continue
         if row.kind == "undo" and row.undoes not in decisions:
-            raise UserError(
-                f"{path}:{number}: undoes {row.undoes}, which does not stand before it; correct or delete the line"
-            )
-        if row.decision_id in decisions:
-            raise UserError(f"{path}:{number}: {row.decision_id} stands in it twice; give it another decision_id")
-        decisions[row.decision_id] = row
-    return list(decisions.values())
+            faults.append(Fault(number, f"undoes {_cut(row.undoes)}, which does not stand before it", False))
+        elif row.decision_id in decisions:
+            faults.append(Fault(number, f"{_cut(row.decision_id)} stands in it twice", False))
+        else:
+            decisions[row.decision_id] = row
+    return Read(list(decisions.values()), faults)
 
 
 def write_down(path: Path, drafts: Sequence[Draft], at: dt.datetime | None = None) -> list[Decision]:
@@ -73,18 +126,20 @@ def write_down(path: Path, drafts: Sequence[Draft], at: dt.datetime | None = Non
         What was written, with numbers.
 
     Raises:
-        UserError: something undoes what does not exist or does not count, or the book cannot be written.
+        UserError: something undoes what does not exist or does not count.
+        DamagedBook: a line of the book is no decision.
+        DiskError: the book cannot be written, such as on a full disk; then it is as it was.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0)
-            known = _parse(path, file.read())
-            written = _new(known, drafts, at)
-            _append(file.fileno(), path, written)
+            content = file.read()
+            written = _new(_whole(path, _parse(content)), drafts, at)
+            _append(file.fileno(), content, written)
     except OSError as error:
-        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+        raise DiskError(path, "written", error) from None
     return written
 
 
@@ -102,23 +157,21 @@ def _new(known: Sequence[Decision], drafts: Sequence[Draft], at: dt.datetime | N
     return written
 
 
-def _append(descriptor: int, path: Path, rows: Sequence[Decision]) -> None:
-    """All lines in one write, on disk before anyone is told."""
+def _append(descriptor: int, content: bytes, rows: Sequence[Decision]) -> None:
+    """All lines in one write behind what stands there, on disk before anyone is told."""
     if not rows:
         return
     text = "".join(json.dumps(line(row), ensure_ascii=False) + "\n" for row in rows).encode()
-    size = path.stat().st_size
-    if size and path.read_bytes()[-1:] != b"\n":
+    if content and not content.endswith(b"\n"):
         text = b"\n" + text
     try:
-        done = os.write(descriptor, text)
-        if done < len(text):
-            raise OSError(0, "the disk is full")
+        if os.write(descriptor, text) < len(text):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.fsync(descriptor)
     except OSError:
         # Half a line would stop every reader.
         with suppress(OSError):
-            os.truncate(path, size)
+            os.ftruncate(descriptor, len(content))
         raise
 
 
@@ -133,17 +186,19 @@ def reason(error: ValueError) -> str:
 
 
 def _next_number(rows: Sequence[Decision]) -> int:
-    numbers = [
-        int(row.decision_id[2:]) for row in rows if row.decision_id[:2] == "D-" and row.decision_id[2:].isdecimal()
-    ]
+    numbers = [int(found[1]) for row in rows if (found := _NUMBERED.fullmatch(row.decision_id))]
     return max(numbers, default=0) + 1
 
 
 def _check_undo(undone: str, standing: Standing) -> None:
     if not standing.knows(undone):
-        raise UserError(f"{undone[:QUOTE_LIMIT]}: there is no such decision; wh-judge review decisions lists them")
+        raise UserError(f"{_cut(undone)}: there is no such decision; wh-judge review decisions lists them")
     if not standing.counts(undone):
-        raise UserError(f"{undone[:QUOTE_LIMIT]}: does not count any more, so there is nothing to undo")
+        raise UserError(f"{_cut(undone)}: does not count any more, so there is nothing to undo")
+
+
+def _cut(decision_id: str | None) -> str:
+    return (decision_id or "")[:QUOTE_LIMIT]
 
 
 def _says_the_same(row: Decision, other: Decision | None) -> bool:

@@ -46,6 +46,9 @@ WHY_LIMIT = 2_000
 BY_LIMIT = 200
 """Characters of who decided, for the same reason."""
 
+TOLD_LIMIT = 200
+"""Characters of a name, a term or an id that lists of decisions show: a log may hold names of any length."""
+
 ENDING_LIMIT = 20
 """Characters of an ending: all of them stand in one pattern, which each sentence is held against."""
 
@@ -73,9 +76,11 @@ class Draft(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _nfc(cls, value: Any) -> Any:
-        """Texts as inputs have them: in NFC, and an empty one is none."""
+        """Texts as inputs have them: in NFC, and an empty one is none. Who decided, by the name that a reader sees."""
         if not isinstance(value, dict):
             return value
+        if isinstance(value.get("by"), str):
+            value = value | {"by": " ".join(value["by"].split()) or " "}
         cells = {name: nfc(cell) if isinstance(cell, str) else cell for name, cell in value.items()}
         if isinstance(cells.get("instead"), list | tuple):
             cells["instead"] = tuple(nfc(term) if isinstance(term, str) else term for term in cells["instead"])
@@ -190,9 +195,15 @@ def shown(row: Draft) -> str:
     """What was decided, on one line."""
     if row.kind == "undo":
         return f"undo {row.undoes}"
-    about = " ".join(str(getattr(row, name)) for name in SUBJECTS[row.kind])
+    about = about_told(row)
     more = f" -> {', '.join(map(quoted, row.instead))}" if row.instead else ""
     return f"{row.kind} {row.choice}{' ' if about else ''}{about}{more}"
+
+
+def about_told(row: Draft) -> str:
+    """What a decision is about, each cell cut at `TOLD_LIMIT`."""
+    cells = (str(getattr(row, name)) for name in SUBJECTS[row.kind])
+    return " ".join(f"{cell[:TOLD_LIMIT]}…" if len(cell) > TOLD_LIMIT else cell for cell in cells)
 
 
 def stamp(draft: Draft, number: int, at: datetime) -> Decision:

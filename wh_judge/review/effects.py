@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from wh_judge.review.decisions import Decision, in_force
+from wh_judge.review.narrowing import standing_for
 from wh_judge.rules import RuleSettings
 
 Row = dict[str, Any]
@@ -27,20 +28,36 @@ def _with_names(card: Row, names: Iterable[str]) -> Row:
 
 
 def lexicon_with(rows: Sequence[Row], decisions: Iterable[Decision]) -> list[Row]:
-    """The lexicon without the rows that were dropped; narrower terms stand where the term stood that they replace."""
-    chosen = {(row.term, row.topic): row for row in in_force(decisions) if row.kind == "term" and row.choice != "keep"}
-    known = {(row["term"], row["topic"]) for row in rows}
+    """The lexicon without the rows that were dropped; narrower terms stand where the term stood that they replace, and
+    may be dropped or narrowed like any other."""
+    instead = instead_by_topic(in_force(decisions))
+    own = {(row["term"], row["topic"]) for row in rows}
+    placed: set[tuple[str, str]] = set()
     result: list[Row] = []
     for row in rows:
-        decision = chosen.get((row["term"], row["topic"]))
-        if decision is None:
+        term, topic = row["term"], row["topic"]
+        if term not in instead.get(topic, {}):
             result.append(row)
             continue
-        for term in dict.fromkeys(decision.instead):
-            if (term, row["topic"]) not in known:
-                known.add((term, row["topic"]))
-                result.append({"term": term, "topic": row["topic"]})
+        for other in standing_for(term, instead[topic]):
+            # One that the file has, too, stands in its own place.
+            if (other, topic) not in placed and (other == term or (other, topic) not in own):
+                placed.add((other, topic))
+                result.append({"term": other, "topic": topic})
     return result
+
+
+def instead_by_topic(counting: Iterable[Decision]) -> dict[str, dict[str, Sequence[str]]]:
+    """By topic and term, the terms that take the place of one that was dropped or narrowed.
+
+    Args:
+        counting: decisions that are in force.
+    """
+    found: dict[str, dict[str, Sequence[str]]] = {}
+    for row in counting:
+        if row.kind == "term" and row.choice != "keep":
+            found.setdefault(row.topic or "", {})[row.term or ""] = row.instead
+    return found
 
 
 def settings_with(settings: RuleSettings, decisions: Iterable[Decision]) -> RuleSettings:

@@ -44,18 +44,22 @@ def write_tasks(tasks: Sequence[Task], path: Path) -> None:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise UserError(f"{path}: write to a name that ends in {', '.join(SUFFIXES)} (Label Studio)")
-    rows = rows_of(tasks)
     try:
-        if suffix == ".csv":
-            # With a byte order mark, so that spreadsheets read the Hangul.
-            path.write_text(_csv(rows), encoding="utf-8-sig", newline="")
-        elif suffix == ".jsonl":
-            path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-        else:
-            path.write_text(json.dumps(label_studio_tasks(tasks), ensure_ascii=False, indent=1), encoding="utf-8")
+        path.write_bytes(tasks_file(tasks, suffix))
+        if suffix == ".json":
             path.with_suffix(".xml").write_text(label_studio_config(tasks), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def tasks_file(tasks: Sequence[Task], suffix: str) -> bytes:
+    """Tasks as a file of one of `SUFFIXES`."""
+    if suffix == ".csv":
+        # With a byte order mark, so that spreadsheets read the Hangul.
+        return _csv(rows_of(tasks)).encode("utf-8-sig")
+    if suffix == ".jsonl":
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows_of(tasks)).encode()
+    return json.dumps(label_studio_tasks(tasks), ensure_ascii=False, indent=1).encode()
 
 
 def _csv(rows: Sequence[Mapping[str, Any]]) -> str:

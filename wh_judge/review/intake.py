@@ -12,8 +12,9 @@ from wh_judge.review.book import reason
 from wh_judge.review.decisions import Draft
 from wh_judge.review.exchange import ANSWERS, KEYS, SUFFIXES
 from wh_judge.review.known import Given
+from wh_judge.review.queues import KINDS
 from wh_judge.spreadsheet import told
-from wh_judge.text import nfc, quoted
+from wh_judge.text import nfc_inside, quoted
 
 
 def read_drafts(path: Path, by: str | None = None) -> list[Given]:
@@ -30,6 +31,7 @@ def read_drafts(path: Path, by: str | None = None) -> list[Given]:
         raise UserError(f"{path}: is none of {', '.join(SUFFIXES)}; rename it or convert it")
     suffix = path.suffix.lower()
     drafts: list[Given] = []
+    answered: dict[tuple[str, ...], Given] = {}
     columns = Columns(frozenset({"kind", "choice"}), frozenset(), frozenset(), frozenset())
     for record in read_records(path, columns):
         where = f"{path}:{record.line}" if record.line else str(path)
@@ -37,10 +39,19 @@ def read_drafts(path: Path, by: str | None = None) -> list[Given]:
             raise UserError(f"{where}: {record.reason}")
         try:
             for row in _answers(record.value, suffix):
-                drafts += (Given(draft, where) for draft in _drafts(row, by))
+                for draft in _drafts(row, by):
+                    _check_once(draft, answered.setdefault((draft.by, *draft.subject), Given(draft, where)))
+                    drafts.append(Given(draft, where))
         except ValueError as error:
             raise UserError(f"{where}: is no decision: {reason(error)}") from None
     return drafts
+
+
+def _check_once(draft: Draft, first: Given) -> None:
+    """One person gives one answer: which of two rows of a file is meant, nobody can tell."""
+    if draft.choice != first.draft.choice:
+        there = f"{quoted(first.draft.choice)} in {first.where}"
+        raise ValueError(f"{quoted(draft.by)} answers the same task twice, {there} too; leave one")
 
 
 class _Value(BaseModel):
@@ -72,6 +83,10 @@ def _answers(value: dict[str, Any], suffix: str) -> Iterator[dict[str, Any]]:
     Raises:
         ValueError: the record is none that went out.
     """
+    try:
+        value, _ = nfc_inside(value)
+    except UnicodeEncodeError:
+        raise ValueError("it holds half of a surrogate pair, which is no text") from None
     keys, task = value, None
     if suffix == ".json" and "data" in value:
         task = _Annotated.model_validate(value)
@@ -91,12 +106,15 @@ def _answers(value: dict[str, Any], suffix: str) -> Iterator[dict[str, Any]]:
 
 
 def _given(annotation: _Annotation) -> Iterator[tuple[str, str]]:
+    found: dict[str, list[str]] = {}
     for result in annotation.result or []:
-        texts = result.value.choices or result.value.text
-        if texts and result.from_name in ANSWERS:
-            if len(texts) > 1:
-                raise ValueError(f"{result.from_name} has several answers, {quoted(' / '.join(texts))}; leave one")
-            yield result.from_name, texts[0]
+        if result.from_name in ANSWERS:
+            found.setdefault(result.from_name, []).extend(result.value.choices or result.value.text)
+    for name, texts in found.items():
+        if len(texts) > 1:
+            raise ValueError(f"{name} has several answers, {quoted(' / '.join(texts))}; leave one")
+        if texts:
+            yield name, texts[0]
 
 
 def _annotator(completed_by: Any) -> str | None:
@@ -128,7 +146,12 @@ def _drafts(row: Mapping[str, Any], by: str | None) -> Iterator[Draft]:
 def _check_keys(row: Mapping[str, Any]) -> None:
     """A spreadsheet makes 1 of 001 and a date of 1-2: what a task is about must still be what its id says."""
     task_id, about = row.get("task_id"), ("character_id", "name") if row.get("kind") == "name" else ("turn_id",)
+    if not task_id:
+        return
     cells = [str(row.get(name)) for name in about]
-    if task_id and not nfc(str(task_id)).endswith(nfc("/".join(["", str(row.get("queue")), *cells]))):
+    if not str(task_id).endswith("/".join(["", str(row.get("queue")), *cells])):
         found = ", ".join(f"{name} {quoted(cell)}" for name, cell in zip(about, cells, strict=True))
         raise ValueError(f"task_id {quoted(str(task_id))} is not about {found}; give these cells back as they went out")
+    if KINDS.get(str(row.get("queue"))) != row.get("kind"):
+        kind = f"kind {quoted(str(row.get('kind')))}"
+        raise ValueError(f"task_id {quoted(str(task_id))} is not about {kind}; give these cells back as they went out")

@@ -13,7 +13,8 @@ import duckdb
 from wh_judge.errors import UserError
 from wh_judge.review.book import book_of, read_book, write_down
 from wh_judge.review.decisions import Decision, Draft
-from wh_judge.text import quoted
+from wh_judge.rules import RuleSettings
+from wh_judge.text import is_trailing, quoted
 
 MEND = "correct it, or let wh-judge run publish it first"
 
@@ -45,6 +46,35 @@ def decide(snapshot: duckdb.DuckDBPyConnection | None, data: Path, given: Sequen
         if what := known.lacks(draft):
             raise UserError(f"{where}: {what}")
     return write_down(path, [one.draft for one in given])
+
+
+def check_endings(given: Sequence[Given], configured: RuleSettings, *, ignoring: bool) -> None:
+    """Refuse decisions on endings that could never count beside the settings.
+
+    Args:
+        given: decisions in their order.
+        configured: the settings without any decision.
+        ignoring: whether what trails an ending is passed over now.
+
+    Raises:
+        UserError: one of them is such a decision.
+    """
+    held = next((ending for ending in configured.endings if _holds_trailing(ending)), None)
+    for draft, where in given:
+        if draft.kind == "trailing" and draft.choice == "ignore" and held:
+            raise UserError(
+                f"{where}: the setting endings names {quoted(held)}, which holds a mark that would be passed over;"
+                " change the setting first"
+            )
+        if draft.kind == "ending" and draft.choice == "add" and ignoring and _holds_trailing(draft.ending or ""):
+            raise UserError(
+                f"{where}: {quoted(draft.ending or '')} holds a mark that is passed over, so that it would never count;"
+                " leave out what trails it"
+            )
+
+
+def _holds_trailing(ending: str) -> bool:
+    return any(map(is_trailing, ending))
 
 
 def by_hand(draft: Draft) -> list[Given]:

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from wh_judge.review.decisions import Decision, Standing, Subject
-from wh_judge.review.effects import Row, table_of
+from wh_judge.review.effects import Row, instead_by_topic, table_of
+from wh_judge.review.narrowing import standing_for
 from wh_judge.rules import RuleSettings
 from wh_judge.rules.rule import TRAILING_PART
 from wh_judge.text import is_trailing
@@ -68,6 +69,24 @@ def made_cells(table: str, rows: Sequence[Row], before: Sequence[Decision], now:
 class _Texts(ABC):
     """The texts of an input as they come and go with the decisions that count."""
 
+    @abstractmethod
+    def __init__(self, rows: Sequence[Row]) -> None:
+        """Args:
+        rows: what the input's files say.
+        """
+
+    @abstractmethod
+    def holds(self, place: Place) -> bool:
+        """Whether a text is there."""
+
+    @abstractmethod
+    def take(self, old: Decision | None, new: Decision | None) -> list[tuple[Place, bool]]:
+        """Let a decision count in the place of another: the texts that came or went, and whether they were there."""
+
+
+class _Counted(_Texts):
+    """Texts that each decision adds by itself."""
+
     def __init__(self, rows: Sequence[Row]) -> None:
         self._held: Counter[Place] = Counter()
         """How many times a text is there; it is gone where that is none."""
@@ -76,7 +95,6 @@ class _Texts(ABC):
         return self._held[place] > 0
 
     def take(self, old: Decision | None, new: Decision | None) -> list[tuple[Place, bool]]:
-        """Let a decision count in the place of another: the texts that came or went, and whether they were there."""
         changes: Counter[Place] = Counter()
         for decision, by in ((old, -1), (new, 1)):
             for place, more in self._changes(decision, by) if decision else ():
@@ -94,7 +112,7 @@ class _Texts(ABC):
         """What a decision that counts adds to the texts; `by` is -1 where it ceases to count."""
 
 
-class _Cards(_Texts):
+class _Cards(_Counted):
     def __init__(self, rows: Sequence[Row]) -> None:
         super().__init__(rows)
         self._known = {row["character_id"] for row in rows}
@@ -111,27 +129,43 @@ class _Cards(_Texts):
 
 
 class _Lexicon(_Texts):
-    def __init__(self, rows: Sequence[Row]) -> None:
-        super().__init__(rows)
-        self._rows = Counter((row["term"], row["topic"]) for row in rows)
-        for (term, topic), count in self._rows.items():
-            self._held[self._place(term, topic)] += count
+    """The rows of the lexicon: what a decision changes depends on others of its topic."""
 
-    def _changes(self, decision: Decision, by: int) -> Iterator[tuple[Place, int]]:
-        term, topic = decision.term or "", decision.topic or ""
-        if decision.choice == "keep" or (term, topic) not in self._rows:
-            return
-        yield self._place(term, topic), -self._rows[term, topic]
-        for narrower in dict.fromkeys(decision.instead):
-            if (narrower, topic) not in self._rows:
-                yield self._place(narrower, topic), 1
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._of_files: dict[str, set[str]] = {}
+        for row in rows:
+            self._of_files.setdefault(row["topic"], set()).add(row["term"])
+        self._terms = {topic: set(terms) for topic, terms in self._of_files.items()}
+        self._held = Counter(self._place(term, topic) for topic, terms in self._terms.items() for term in terms)
+        self._instead: dict[str, dict[str, Sequence[str]]] = {}
+
+    def holds(self, place: Place) -> bool:
+        return self._held[place] > 0
+
+    def take(self, old: Decision | None, new: Decision | None) -> list[tuple[Place, bool]]:
+        topic, term = next((row.topic or "", row.term or "") for row in (new, old) if row is not None)
+        instead = self._instead.setdefault(topic, {})
+        instead.pop(term, None)
+        for chosen in (instead_by_topic([new]) if new else {}).values():
+            instead |= chosen
+        terms = self._of_files.get(topic, set())
+        now = terms - instead.keys() | {one for term in terms & instead.keys() for one in standing_for(term, instead)}
+        before, self._terms[topic] = self._terms.get(topic, set()), now
+        found = []
+        for one in sorted(before ^ now):
+            place = self._place(one, topic)
+            held = self.holds(place)
+            self._held[place] += 1 if one in now else -1
+            if self.holds(place) != held:
+                found.append((place, held))
+        return found
 
     @staticmethod
     def _place(term: str, topic: str) -> Place:
         return Place("topic_lexicon:", f"{term} -> {topic}")
 
 
-class _Settings(_Texts):
+class _Settings(_Counted):
     """Of the settings, what decisions say beside the default."""
 
     def __init__(self, rows: Sequence[Row]) -> None:

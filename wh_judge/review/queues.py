@@ -22,6 +22,9 @@ from wh_judge.text import HANGUL_FIRST, HANGUL_LAST, SENTENCE_ENDS, regex_class
 Queue = Literal["forbidden", "names", "speech"]
 QUEUES: tuple[Queue, ...] = get_args(Queue)
 
+KINDS: Mapping[str, Kind] = {"forbidden": "hit", "names": "name", "speech": "speech"}
+"""By queue, the kind of decision that its tasks ask for."""
+
 DRAWN = 20
 """Turns of a weekly draw."""
 
@@ -101,8 +104,7 @@ def draw(
     first, last = days_of(week)
     if queue == "names":
         return _names(connection, week, last, decisions)
-    kind: Kind
-    kind, sql = ("hit", _FORBIDDEN) if queue == "forbidden" else ("speech", _mixed(settings))
+    kind, sql = KINDS[queue], _FORBIDDEN if queue == "forbidden" else _mixed(settings)
     drawn = connection.execute(
         f"SELECT * FROM ({sql}) ORDER BY md5('{week} {queue} ' || turn_id), turn_id LIMIT {DRAWN}", [first, last]
     )

@@ -31,6 +31,8 @@ class TermPrecision(NamedTuple):
     `LEAST_READ` were read, which is too few to tell."""
     around: tuple[str, ...]
     """Where the harmless hits stood: what a narrower term must not match."""
+    decided: str | None
+    """What was decided of the term and is in force."""
 
 
 def term_precision(connection: duckdb.DuckDBPyConnection, decisions: Iterable[Decision]) -> list[TermPrecision]:
@@ -42,7 +44,10 @@ def term_precision(connection: duckdb.DuckDBPyConnection, decisions: Iterable[De
     """
     counts: dict[tuple[str, str], list[int]] = {}
     harmless_turns: dict[tuple[str, str], list[str]] = {}
+    decided: dict[tuple[str, str], str] = {}
     for row in in_force(decisions):
+        if row.kind == "term":
+            decided[row.term or "", row.topic or ""] = row.choice
         if row.kind == "hit":
             key = (row.term or "", row.topic or "")
             counts.setdefault(key, [0, 0])[row.choice == "harmless"] += 1
@@ -65,6 +70,7 @@ def term_precision(connection: duckdb.DuckDBPyConnection, decisions: Iterable[De
             hits=hits.get((term, topic), 0),
             proposal=_proposal(harmful, harmless),
             around=_around(connection, term, harmless_turns.get((term, topic), ())),
+            decided=decided.get((term, topic)),
         )
         for (term, topic), (harmful, harmless) in counts.items()
     ]

@@ -1,5 +1,6 @@
 """The application: addresses and what answers them."""
 
+import errno
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -17,8 +18,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from wh_judge import __version__
-from wh_judge.errors import UserError
-from wh_judge.review.book import book_of
+from wh_judge.errors import DiskError, UserError
+from wh_judge.review.book import BOOK, DamagedBook, book_of
 from wh_judge.screen import (
     arena,
     changes,
@@ -33,6 +34,7 @@ from wh_judge.screen import (
     upload_pages,
     verdicts,
 )
+from wh_judge.screen.decided import fault_told
 from wh_judge.screen.errors import PageError, error_response
 from wh_judge.screen.filters import LIST
 from wh_judge.screen.guard import Access, Guard
@@ -84,7 +86,7 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
             Route("/arena", arena.vote_page, methods=["POST"]),
             _page("/ratings", _reading(arena.ratings_page)),
             _page("/probes", _reading(probes.page), "family", "page"),
-            _page("/review", review.page, "tab", "by", "week", "written", "at"),
+            _page("/review", review.page, "tab", "by", "week", "written", "at", "taken"),
             Route("/review", review.decide_page, methods=["POST"]),
             Route("/review/take", review.take_page, methods=["POST"]),
             _page("/review.{suffix}", review.tasks_file, "tab", "week"),
@@ -101,6 +103,8 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
         lifespan=_serving,
         exception_handlers={
             PageError: _page_error,
+            DamagedBook: _damaged_book,
+            DiskError: _kept_file_error,
             UserError: _user_error,
             HTTPException: _http_error,
             SnapshotError: _snapshot_error,
@@ -129,7 +133,7 @@ def _reading(page: Page) -> Answer:
         with request.app.state.snapshots.read() as snapshot:
             if snapshot is None:
                 return static_pages.nothing_published(request)
-            book = _size(book_of(request.app.state.settings.data))
+            book = _state(book_of(request.app.state.settings.data))
             by = crc32(remembered(request).encode())
             tag = f'"{snapshot.id}-{__version__}-{book}-{by:x}"'
             known = request.headers.get("if-none-match", "").split(",")
@@ -143,12 +147,13 @@ def _reading(page: Page) -> Answer:
     return respond
 
 
-def _size(book: Path) -> int:
-    """Of a file that only grows: what stands in it."""
+def _state(book: Path) -> str:
+    """What tells a book from what it was before: decisions make it longer, and who mends it may leave its length."""
     try:
-        return book.stat().st_size
+        found = book.stat()
     except OSError:
-        return 0
+        return "0"
+    return f"{found.st_size}-{found.st_mtime_ns}"
 
 
 _FAULTS = {
@@ -184,10 +189,37 @@ def _snapshot_error(request: Request, error: Exception) -> Response:
     return error_response(request.scope, 503, what, remedy)
 
 
+def _damaged_book(request: Request, error: Exception) -> Response:
+    assert isinstance(error, DamagedBook)
+    _LOG.error("%s", error)
+    what = f"{fault_told(error.fault)} 결정은 아무것도 적지 않았습니다."
+    return error_response(request.scope, 503, what, f"{BOOK}은 데이터 폴더에 있습니다. 그 줄을 손본 뒤 다시 보내세요.")
+
+
+def _kept_file_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, DiskError)
+    return _disk_error(request, error.error)
+
+
+_DISK = {
+    errno.ENOSPC: "디스크에 남은 자리가 없습니다",
+    errno.EDQUOT: "쓸 수 있는 용량을 다 썼습니다",
+    errno.EFBIG: "파일이 더 커질 수 없습니다",
+    errno.EROFS: "읽기만 되는 디스크입니다",
+    errno.EACCES: "권한이 없습니다",
+    errno.EPERM: "권한이 없습니다",
+    errno.EIO: "디스크가 고장 났을 수 있습니다",
+}
+"""What the system says of a disk; its own words are English."""
+
+
 def _disk_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, OSError)
     _LOG.error("%s", error)
-    what = f"데이터 폴더를 쓰거나 읽지 못했습니다. ({error.strerror})"
+    why = _DISK.get(error.errno or 0, error.strerror)
+    what = f"데이터 폴더를 쓰거나 읽지 못했습니다. ({why}) 보낸 것은 적히지 않았고, 있던 것은 그대로입니다."
+    if request.method != "POST":
+        what = f"데이터 폴더를 쓰거나 읽지 못했습니다. ({why})"
     return error_response(request.scope, 503, what, "남은 자리와 쓸 권한을 확인하고 다시 해 보세요.")
 
 

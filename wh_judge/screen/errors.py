@@ -37,6 +37,8 @@ def error_response(scope: Scope, status: int, what: str, remedy: str) -> Respons
     The JSON shape is `{"error": {"status": 404, "title": "Not Found", "what": "...", "remedy": "..."}}`.
     """
     title = HTTPStatus(status).phrase
+    # What it quotes may be anything, also half of a surrogate pair, which no answer can hold.
+    what, remedy = (text.encode(errors="replace").decode() for text in (what, remedy))
     if for_machine(scope):
         document = {"error": {"status": status, "title": title, "what": what, "remedy": remedy}}
         return JSONResponse(document, status_code=status)

@@ -148,6 +148,10 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     (r"holds a value that cannot be read \((.+)\)", "읽을 수 없는 값이 있습니다 ({1})"),
     (r"has a header that names (.+) and (\d+) more twice", "머리글에 {1} 외 {2}개가 두 번 나옵니다"),
     (r"has a header that names (.+) twice", "머리글에 {1:이/가} 두 번 나옵니다"),
+    (
+        r"has a header that lacks (.+); separate the cells by commas",
+        "머리글에 {1:이/가} 없습니다. 칸을 쉼표로 나누세요",
+    ),
     (r"has a header that lacks (.+)", "머리글에 {1:이/가} 없습니다"),
     (
         r"is a folder behind a link, which is not followed; give that folder itself",
@@ -197,6 +201,8 @@ def korean(reason: str) -> str:
     for pattern, sentence in _PATTERNS:
         if found := pattern.fullmatch(reason):
             return _filled(sentence, found)
+    if (told := _json_fault(reason)) is not None:
+        return told
     return "; ".join(_clauses(reason))
 
 
@@ -235,7 +241,7 @@ def _filled(sentence: str, found: re.Match[str]) -> str:
     def filled(slot: re.Match[str]) -> str:
         text = texts[slot[1]] or ""
         if slot[2] == "json":
-            return _json_fault(text)
+            return korean(text)
         if slot[2] == "list":
             return text.replace("' or '", "', '")
         if slot[2] == "names":
@@ -251,10 +257,10 @@ _AXES: dict[str, str] = {axis: korean for axis, (korean, _) in AXIS_NAMES.items(
 _SLOT = re.compile(r"\{(\w+)(?::([\w/]+))?\}")
 
 
-def _json_fault(reason: str) -> str:
+def _json_fault(reason: str) -> str | None:
     found = re.fullmatch(r"(.+?)(?:: .*)? at character (\d+)", reason, re.DOTALL)
     if found is None or found[1] not in _JSON_FAULTS:
-        return korean(reason)
+        return None
     return f"{found[2]}번째 글자: {_JSON_FAULTS[found[1]]}"
 
 

@@ -1,5 +1,7 @@
 """Templates, and what every page shows around its own part."""
 
+import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -69,6 +71,9 @@ ENVIRONMENT.globals |= {
     "shown_text": SHOWN_TEXT,
     "most_choices": MOST_CHOICES,
 }
+ENVIRONMENT.tests["sent_as_it_is"] = lambda text: not re.search(r"[\0\r\n]", text)
+"""Whether a browser sends a field's text as it is: line breaks become those of the network, and NUL another mark."""
+ENVIRONMENT.filters["as_json"] = lambda text: json.dumps(text, ensure_ascii=False)
 ENVIRONMENT.filters["korean"] = korean
 ENVIRONMENT.filters["short"] = short
 ENVIRONMENT.filters["finding"] = korean_finding

@@ -5,6 +5,8 @@ _MENDED = "고치거나 `wh-judge run`으로 먼저 공개하세요"
 
 REVIEW: tuple[tuple[str, str], ...] = (
     (r"is no decision", "결정이 아닙니다"),
+    (r"undoes (.+), which does not stand before it", "앞에 없는 결정 {1:을/를} 되돌립니다"),
+    (r"(\S+) stands in it twice", "{1:이/가} 두 번 나옵니다"),
     (r"there is no turn (.+)" + _MEND, "{1} 회차가 없습니다. " + _MENDED),
     (r"there is no character (.+)" + _MEND, "{1} 캐릭터가 없습니다. " + _MENDED),
     (r"the lexicon has no row (.+) -> (.+)" + _MEND, "사전에 {1} → {2} 줄이 없습니다. " + _MENDED),
@@ -46,6 +48,18 @@ REVIEW: tuple[tuple[str, str], ...] = (
         "task_id {1}의 과제가 {2}에 관한 것이 아닙니다. 이 칸들은 받은 그대로 두세요",
     ),
     (r"(\w+) has several answers, (.+); leave one", "{1}에 답이 여럿입니다({2}). 하나만 남기세요"),
-    (r"it is not UTF-8; correct or delete the line", "UTF-8이 아닙니다. 그 줄을 고치거나 지우세요"),
-    (r"cannot be written: (.+)", "쓰지 못했습니다: {1}"),
+    (r"it is not UTF-8", "UTF-8이 아닙니다"),
+    (r"it holds half of a surrogate pair, which is no text", "글자가 될 수 없는 반쪽짜리 대리 코드가 있습니다"),
+    (
+        r"the setting endings names (.+), which holds a mark that would be passed over; change the setting first",
+        "설정 endings에 있는 {1}에 지나칠 글자가 들어 있습니다. 설정부터 고치세요",
+    ),
+    (
+        r"(「.*」) holds a mark that is passed over, so that it would never count; leave out what trails it",
+        "{1}에 지나치는 글자가 들어 있어 셈에 들 수 없습니다. 그 글자를 빼고 적으세요",
+    ),
+    (
+        r"(「.*」) answers the same task twice, (「.*」) in (.+) too; leave one",
+        "{1:이/가} 같은 과제에 두 번 답했습니다({3}에는 {2}). 하나만 남기세요",
+    ),
 )

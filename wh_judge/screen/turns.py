@@ -7,10 +7,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from wh_judge.model import VERDICT_SCHEMA, VERDICTS, verdict_document, verdict_from_record
-from wh_judge.review.book import book_of, read_book
 from wh_judge.review.decisions import Decision, in_force
 from wh_judge.screen.changes import decisions_by_id, told
-from wh_judge.screen.decided import decision, written_down
+from wh_judge.screen.decided import damaged, decision, read, written_down
 from wh_judge.screen.drafts import drafts_of
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
@@ -33,7 +32,7 @@ def turn_page(request: Request, snapshot: Snapshot) -> Response:
     if not found:
         raise PageError(404, f"{turn_id}: 이런 회차는 없습니다.", "turn_id를 확인하거나 판정 목록에서 찾으세요.")
     row = found[0]
-    book = read_book(book_of(request.app.state.settings.data))
+    book, faults = read(request)
     near = snapshot.rows(
         """SELECT unnest([before, after]) AS turn_id, unnest([-1, 1]) AS step FROM (
                SELECT turn_id, lag(turn_id) OVER later AS before, lead(turn_id) OVER later AS after
@@ -66,6 +65,7 @@ def turn_page(request: Request, snapshot: Snapshot) -> Response:
         full_text=FULL_TEXT,
         verdicts=VERDICTS,
         decided=_decided(book, row),
+        damaged=damaged(faults),
         told=written_down(book, request.query_params.get("written")),
         by=remembered(request),
     )

@@ -295,9 +295,9 @@ def day_version(connection: duckdb.DuckDBPyConnection, day: dt.date) -> str:
 
 
 def read_verdicts(connection: duckdb.DuckDBPyConnection, day: dt.date) -> pa.Table:
-    """The day's verdicts in VERDICT_SCHEMA, in turn order."""
+    """The day's verdicts in VERDICT_SCHEMA, in the order in which they were written."""
     sql = f"SELECT {names(VERDICT_SCHEMA)} FROM verdict_row WHERE day = DATE '{day}'"
-    return in_turn_order(connection, sql, VERDICT_SCHEMA)
+    return arrow(connection, sql, VERDICT_SCHEMA)
 
 
 @dataclass(frozen=True)

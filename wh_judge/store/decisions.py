@@ -17,12 +17,21 @@ from wh_judge.store.versions import now
 
 
 def decisions_of(settings: Settings) -> list[Decision]:
-    """What people decided on this data."""
+    """What people decided on this data.
+
+    Raises:
+        DamagedBook: a line of the book cannot be read.
+    """
     return read_book(book_of(settings.data))
 
 
-def keep_decisions(connection: duckdb.DuckDBPyConnection, decisions: Sequence[Decision]) -> None:
-    """Bring the book in, and note what new decisions change in the settings."""
+def keep_decisions(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[Decision]:
+    """Bring the book in, and note what is new of what these settings know of it; all decisions.
+
+    A decision that is written down after the settings were read makes nothing of what is judged by them. Noted now, it
+    would lie before these verdicts, and be no cause of what comes after them.
+    """
+    decisions = decisions_of(settings)
     counting = {row.decision_id for row in in_force(decisions)}
     rows = [
         row.model_dump() | {"position": place, "in_force": row.decision_id in counting, "what": shown(row)}
@@ -32,8 +41,19 @@ def keep_decisions(connection: duckdb.DuckDBPyConnection, decisions: Sequence[De
     with transaction(connection):
         connection.execute("DELETE FROM decision")
         connection.execute("INSERT INTO decision BY NAME SELECT * FROM book")
-        note_effects(connection, "settings", [], decisions)
+        note_effects(connection, "settings", [], decisions[: settings.decided])
     connection.unregister("book")
+    return decisions
+
+
+def keep_new_decisions(connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
+    """`keep_decisions` where the settings know more of them, before anything is judged by these settings.
+
+    Whoever judges may have read the settings after the book was last brought in.
+    """
+    [(seen,)] = connection.execute("""SELECT count(*) FROM decision_seen WHERE "table" = 'settings'""").fetchall()
+    if settings.decided is None or settings.decided > seen:
+        keep_decisions(connection, settings)
 
 
 def note_effects(

@@ -10,7 +10,7 @@ from wh_judge.ingest import TABLES, Problem, file_name, files_of, input_path
 from wh_judge.rejected import changed_since, put_back, reject, was_rejected
 from wh_judge.settings import Settings
 from wh_judge.store import transaction
-from wh_judge.store.decisions import decisions_of, keep_decisions
+from wh_judge.store.decisions import keep_decisions
 from wh_judge.store.log_files import ingest_files, ingest_log
 from wh_judge.store.problems import forget_problems, keep_problems, read_problems
 from wh_judge.store.schema import one
@@ -25,7 +25,7 @@ def bring_in(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[
     Returns:
         Names of the files that were read or moved.
     """
-    keep_decisions(connection, decisions_of(settings))
+    keep_decisions(connection, settings)
     log, inbox = input_path(settings.inputs, TABLES["chat_turn"]), settings.inbox
     done = ingest_log(connection, log)
     inbox.mkdir(parents=True, exist_ok=True)

@@ -58,6 +58,11 @@ def test_the_days_that_were_judged_are_drafted(
     }
     lines = call("draft", "2026-09-02", "2026-09-03", *flags).out.splitlines()
     assert lines == ["m  kept  2", f"m  thrown_away  v01_verdict_value  1  such as T-18: {V01}"]
+    with serving(copying()) as script:
+        monkeypatch.setenv("WH_JUDGE_DRAFTS_URL", script.url)
+        monkeypatch.setenv("WH_JUDGE_DRAFTS_MODEL", "better")
+        other = call("draft", "2026-09-02", "2026-09-03", *flags)
+    assert other.out.splitlines() == ["better  kept  3", *lines] and other.code == 0
     assert "no verdict of these days is one of 금지 소재 접촉" in call("draft", "2026-09-01", "2026-09-01", *flags).err
 
 

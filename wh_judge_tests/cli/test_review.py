@@ -108,6 +108,8 @@ def test_hits_and_endings_are_told(reviewed: Reviewed) -> None:
     [row] = reviewed.rows("terms")
     assert (row["precision"], row["proposal"], row["around"]) == (0.5, None, ["요즘 선거 얘기로"])
     assert "50% of 2  선거 -> 현실 정치  2 turns  too few to tell: fewer than 5 read" in reviewed.review("terms").out
+    reviewed.review("decide", "term", "keep", "--term", "선거", "--topic", "현실 정치", "--by", "a")
+    assert "fewer than 5 read  decided: keep" in reviewed.review("terms").out
     assert reviewed.rows("endings") == [] and reviewed.review("endings").out == ""
 
 
@@ -210,6 +212,37 @@ BAD: list[tuple[tuple[str, ...], str]] = [
     (("decide", "label", "좋음", "--turn", "T-1", "--by", "a"), "choice of label is none of"),
     (("undo", "D-7", "--by", "a"), "D-7: there is no such decision"),
 ]
+
+
+@pytest.fixture
+def damaged(reviewed: Reviewed) -> Reviewed:
+    """A judged log of the test's own, and a book of which the last line was cut off."""
+    reviewed.review("decide", "label", "말투 어긋남", "--turn", "T-1", "--by", "a")
+    with (reviewed.house.data / "decisions.jsonl").open("ab") as file:
+        file.write(b'{"kind": "label"')
+    return reviewed
+
+
+@pytest.mark.parametrize("words", [("why", "T-8"), ("tree", "T-8"), ("changes",), ("probes", "results"), ("profile",)])
+def test_a_damaged_book_keeps_nobody_from_reading_verdicts(damaged: Reviewed, words: tuple[str, ...]) -> None:
+    result = call(*words, *damaged.data)
+    assert "decisions.jsonl" not in result.err and "T-8" in call("why", "T-8", *damaged.data).out
+
+
+@pytest.mark.parametrize("words", [("decisions",), ("labels",), ("queue", "names"), ("endings",), ("terms",)])
+def test_what_is_shown_of_a_damaged_book_says_what_is_left_out(damaged: Reviewed, words: tuple[str, ...]) -> None:
+    result = damaged.review(*words)
+    assert result.code == 1 and "decisions.jsonl:2: is left out here: is no decision: " in result.err
+
+
+def test_what_can_be_read_of_a_damaged_book_is_listed(damaged: Reviewed) -> None:
+    assert "D-1" in damaged.review("decisions").out and "a  1 label" in damaged.review("labels").out
+
+
+@pytest.mark.parametrize("words", [("run",), ("stale",), ("review", "undo", "D-1", "--by", "a")])
+def test_by_a_damaged_book_nothing_is_judged_and_nothing_decided(damaged: Reviewed, words: tuple[str, ...]) -> None:
+    result = call(*words, *damaged.data)
+    assert result.code == 2 and "decisions.jsonl:2: is no decision: " in result.err
 
 
 BY = ("--by", "a")

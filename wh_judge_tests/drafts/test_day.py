@@ -130,6 +130,25 @@ def test_the_cap_leaves_the_rest_unasked(house: House, warehouse: duckdb.DuckDBP
     assert len(script.requests) == 4
 
 
+def test_the_cap_is_the_day_s_however_often_it_goes_on(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
+    with serving(copying()) as script:
+        first = draft(house, warehouse, script, drafts_tokens=5000, drafts_at_once=1)
+        asked = len(script.requests)
+        again = draft(house, warehouse, script, drafts_tokens=5000, drafts_at_once=1)
+    assert 0 < asked == len(script.requests) < 4
+    assert (first.tokens, again.tokens, again.cached) == (asked * 1200, 0, asked)
+    assert again.reasons["m", "not_asked"] == 4 - asked
+
+
+def test_the_cap_on_money_is_the_day_s_too(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
+    capped = {"drafts_money": 0.005, "drafts_prices": (1.0, 1.0), "drafts_at_once": 1}
+    with serving(Step(copying().content, usage=None)) as script:
+        draft(house, warehouse, script, **capped)
+        asked = len(script.requests)
+        assert draft(house, warehouse, script, **capped).money == 0.0
+    assert 0 < asked == len(script.requests) < 4
+
+
 def test_no_more_requests_are_under_way_than_may_be(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
     slow = Step(copying().content, seconds=0.1)
     with serving(slow) as script:

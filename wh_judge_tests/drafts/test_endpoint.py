@@ -4,6 +4,7 @@ import asyncio
 import email.utils
 import gzip
 import json
+import re
 import time
 from dataclasses import replace
 from typing import Any
@@ -251,6 +252,35 @@ def test_a_response_that_the_server_cuts_off_says_so() -> None:
 )
 def test_the_time_to_wait_is_read(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers) == seconds
+
+
+@pytest.mark.parametrize(
+    ("usage", "used"),
+    [
+        ('{"prompt_tokens": 30, "completion_tokens": 7}', (30, 7)),
+        ('{"prompt_tokens": 30}', (30, SMALL.max_tokens)),
+        ('{"completion_tokens": 7}', (SMALL.most_prompt_tokens, 7)),
+        ('{"prompt_tokens": null, "completion_tokens": null}', (SMALL.most_prompt_tokens, SMALL.max_tokens)),
+        ("null", (SMALL.most_prompt_tokens, SMALL.max_tokens)),
+    ],
+)
+def test_what_a_server_does_not_count_it_may_have_used(usage: str, used: tuple[int, int]) -> None:
+    budget = Budget(10**6, None, (0.0, 0.0))
+    body = f'{{"choices": [{{"message": {{"content": "응"}}}}], "usage": {usage}}}'
+    with serving(Step(body=body.encode())) as script:
+        assert ask(script, budget=budget, tries=1).raw == "응"
+    assert budget.spent_tokens == sum(used)
+
+
+@pytest.mark.parametrize("status", [401, 500])
+def test_what_a_server_says_steers_no_terminal(status: int) -> None:
+    step = Step(status=status, body="\x1b]0;x\x07 \x9b31m \u202e".encode())
+    with serving(step) as script:
+        try:
+            told = str(ask(script, tries=1).failure)
+        except UserError as error:
+            told = str(error)
+    assert f"{status} " in told and not re.search("[\x00-\x1f\x7f-\x9f\u202e]", told)
 
 
 def test_the_cap_counts_what_failed_tries_may_have_used() -> None:

@@ -1,6 +1,9 @@
-"""Decisions and books of them."""
+"""Decisions and books of them, and a disk that is full."""
 
 import datetime as dt
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from wh_judge.review.decisions import Decision, Draft, stamp
@@ -32,3 +35,14 @@ def undo(decision_id: str) -> Draft:
 def book(*drafts: Draft) -> list[Decision]:
     """The decisions as they would stand in a book, a minute apart."""
     return [stamp(row, place, NOON + dt.timedelta(minutes=place)) for place, row in enumerate(drafts, start=1)]
+
+
+@contextmanager
+def disk_with_room_for(size: int) -> Iterator[None]:
+    """Meanwhile no file of this process can grow beyond so many bytes: as on a full disk, a part is written."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -11,10 +11,10 @@ from unicodedata import normalize
 import pytest
 from pydantic import ValidationError
 
-from wh_judge.errors import UserError
-from wh_judge.review.book import read_book, write_down
+from wh_judge.errors import DiskError, UserError
+from wh_judge.review.book import read_book, read_what_can_be, write_down
 from wh_judge.review.decisions import CHOICES, Draft, in_force, shown
-from wh_judge_tests.review.build import NOON, book, draft, hit, label, name, undo
+from wh_judge_tests.review.build import NOON, book, disk_with_room_for, draft, hit, label, name, undo
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,15 @@ def test_what_is_no_decision_is_refused(cells: dict[str, Any], words: str) -> No
 def test_texts_are_in_the_form_that_inputs_have() -> None:
     assert name("add", normalize("NFD", "리안")).name == "리안"
     assert draft("trailing", "ignore", why="").why is None
+
+
+def test_who_decided_is_the_name_that_a_reader_sees() -> None:
+    assert {label("말투 어긋남", "T-1", by).by for by in ("지은", " 지은 ", "지은\r\n", "\u3000지은")} == {"지은"}
+    assert label("말투 어긋남", "T-1", "김  지은").by == "김 지은"
+
+
+def test_a_name_without_end_is_cut_where_it_is_told() -> None:
+    assert shown(name("add", "가" * 100_000)) == f"name add C-1 {'가' * 200}…"
 
 
 def test_the_newest_decision_on_a_subject_counts() -> None:
@@ -129,6 +138,38 @@ def test_a_line_that_was_cut_off_says_so(tmp_path: Path, cut: int) -> None:
     with pytest.raises(UserError, match=words):
         write_down(path, [name("add", "서연")])
     assert path.read_bytes() == before
+
+
+def test_what_can_be_read_of_a_damaged_book_is_there_with_the_lines_that_cannot(tmp_path: Path) -> None:
+    path = tmp_path / "decisions.jsonl"
+    written = write_down(path, [name("add"), name("block"), undo("D-2"), label("말투 어긋남", "T-1")])
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + b'{"half\n' + lines[2] + lines[3] + lines[3] + b"\xff\n" + lines[1][:9])
+    decisions, faults = read_what_can_be(path)
+    assert decisions == [written[0], written[3]]
+    assert [(fault.line, fault.cut) for fault in faults] == [(2, False), (3, False), (5, False), (6, False), (7, True)]
+    assert [fault.why for fault in faults][1:4] == [
+        "undoes D-2, which does not stand before it",
+        "D-4 stands in it twice",
+        "is no decision: it is not UTF-8",
+    ]
+
+
+def test_a_full_disk_leaves_the_book_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "decisions.jsonl"
+    write_down(path, [name("add")])
+    before = path.read_bytes()
+    with disk_with_room_for(len(before) + 20), pytest.raises(DiskError, match="cannot be written"):
+        write_down(path, [name("block")])
+    assert path.read_bytes() == before
+    assert write_down(path, [name("block")])[0].decision_id == "D-2"
+
+
+def test_a_number_that_is_none_of_ours_stops_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "decisions.jsonl"
+    write_down(path, [name("add")])
+    path.write_text(path.read_text("utf-8").replace("D-1", "D-" + "9" * 5_000), encoding="utf-8")
+    assert write_down(path, [name("block")])[0].decision_id == "D-1"
 
 
 def test_whoever_reads_waits_for_whoever_writes(tmp_path: Path) -> None:

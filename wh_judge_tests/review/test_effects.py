@@ -51,6 +51,10 @@ def term(choice: str, *instead: str) -> Draft:
     return draft("term", choice, term="과음", topic="음주", instead=instead)
 
 
+def of(narrower: str, choice: str, *instead: str) -> Draft:
+    return draft("term", choice, term=narrower, topic="음주", instead=instead)
+
+
 @pytest.mark.parametrize(
     ("drafts", "expected"),
     [
@@ -60,6 +64,25 @@ def term(choice: str, *instead: str) -> Draft:
         ([term("narrow", "과음하", "과음하")], ["과음하 음주", "선거 정치", "과음 건강"]),
         ([term("drop"), undo("D-1")], ["과음 음주", "선거 정치", "과음 건강"]),
         ([term("drop"), term("keep")], ["과음 음주", "선거 정치", "과음 건강"]),
+        ([term("narrow", "과음", "과음을")], ["과음 음주", "과음을 음주", "선거 정치", "과음 건강"]),
+        ([term("narrow", "과음하", "과음을"), of("과음하", "drop")], ["과음을 음주", "선거 정치", "과음 건강"]),
+        (
+            [term("narrow", "과음하", "과음을"), of("과음하", "narrow", "과음하자", "과음했")],
+            ["과음하자 음주", "과음했 음주", "과음을 음주", "선거 정치", "과음 건강"],
+        ),
+        (
+            [term("narrow", "과음하"), of("과음하", "narrow", "과음하자"), undo("D-2")],
+            ["과음하 음주", "선거 정치", "과음 건강"],
+        ),
+        (
+            [term("narrow", "과음하"), of("과음하", "narrow", "과음하자"), undo("D-1")],
+            ["과음 음주", "선거 정치", "과음 건강"],
+        ),
+        (
+            [term("narrow", "과음하"), of("과음하", "narrow", "과음")],
+            ["과음 음주", "과음하 음주", "선거 정치", "과음 건강"],
+        ),
+        ([of("과음하", "drop"), term("narrow", "과음하")], ["선거 정치", "과음 건강"]),
     ],
 )
 def test_terms_are_dropped_or_narrowed_where_they_stand(drafts: list[Draft], expected: list[str]) -> None:

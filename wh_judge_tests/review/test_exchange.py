@@ -1,6 +1,7 @@
 """Tasks out, decisions in: ids survive, and what is skipped is no decision."""
 
 import csv
+import io
 import json
 import re
 import unicodedata
@@ -194,6 +195,10 @@ EDITED_BY_HAND: dict[str, tuple[dict[str, Any], str]] = {
         {"result": [{"from_name": "choice", "value": {"choices": ["반말", "존댓말"]}}]},
         "choice has several answers, 「반말 / 존댓말」; leave one",
     ),
+    "a choice in two results": (
+        {"result": [{"from_name": "choice", "value": {"choices": [one]}} for one in ("반말", "섞임")]},
+        "choice has several answers, 「반말 / 섞임」; leave one",
+    ),
 }
 
 
@@ -216,6 +221,8 @@ def test_a_task_edited_by_hand_is_told_in_one_line(tmp_path: Path, annotated: di
         (NAME, {"character_id": "C-01"}),
         (HIT, {"task_id": SPEECH.task_id}),
         (HIT, {"task_id": "1"}),
+        (HIT, {"kind": "speech", "choice": "섞임"}),
+        (SPEECH, {"kind": "label", "choice": "말투 어긋남"}),
     ],
 )
 def test_a_cell_that_a_spreadsheet_changed_is_not_taken(tmp_path: Path, task: Task, cells: dict[str, Any]) -> None:
@@ -223,6 +230,37 @@ def test_a_cell_that_a_spreadsheet_changed_is_not_taken(tmp_path: Path, task: Ta
     [row] = rows_of([task])
     path.write_text(json.dumps(row | {"choice": task.choices[0], "by": "지은"} | cells), "utf-8")
     with pytest.raises(UserError, match=rf"{re.escape(str(path))}:1: is no decision: task_id .* is not about "):
+        read_drafts(path)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_a_task_that_one_person_answers_twice_otherwise_is_told(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"tasks{suffix}"
+    write_tasks([HIT], path)
+    lines = answered(path, ANSWERS).read_text("utf-8").strip()
+    again = lines.splitlines()[-1].replace("harmless", "harmful") if suffix == ".jsonl" else _last_row(path)
+    path.write_text(f"{lines}\n{again}\n", "utf-8")
+    with pytest.raises(UserError, match=r"answers the same task twice, 「harmless」 in .*; leave one"):
+        read_drafts(path)
+
+
+def _last_row(path: Path) -> str:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        [*_, row] = csv.reader(file)
+    text = io.StringIO()
+    csv.writer(text).writerow("harmful" if cell == "harmless" else cell for cell in row)
+    return text.getvalue().strip()
+
+
+def test_two_annotators_may_differ_and_one_may_repeat_an_answer(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.json"
+    write_tasks([SPEECH], path)
+    [task] = json.loads(path.read_text("utf-8"))
+    given = [annotation("반말"), annotation("반말"), annotation("섞임", by="minho@example.org")]
+    path.write_text(json.dumps([task | {"annotations": given}]), "utf-8")
+    assert [draft.choice for draft, _ in read_drafts(path)] == ["반말", "반말", "섞임"]
+    path.write_text(json.dumps([task | {"annotations": [annotation("반말"), annotation("섞임")]}]), "utf-8")
+    with pytest.raises(UserError, match="answers the same task twice"):
         read_drafts(path)
 
 
@@ -247,7 +285,16 @@ NO_TASKS: dict[str, tuple[str, str, str]] = {
     "a log as JSON": (".json", '[{"turn_id": "T-1"}]', "it has no kind, so that it is no task"),
     "another project": (".json", '[{"data": {"text": "a"}, "annotations": []}]', "it has no kind"),
     "a broken half": (".json", '[{"data": {"kind": "name"}}, {"da', "is no JSON"),
-    "half a text": (".jsonl", '{"kind": "label", "choice": "말투 어긋남", "by": "\\ud800", "turn_id": "1"}', "by: "),
+    "half a text in an id": (
+        ".jsonl",
+        '{"kind": "hit", "choice": "x", "task_id": "\\ud800"}',
+        "half of a surrogate pair",
+    ),
+    "half a text": (
+        ".jsonl",
+        '{"kind": "label", "choice": "말투 어긋남", "by": "\\ud800", "turn_id": "1"}',
+        "half of a",
+    ),
 }
 
 

@@ -10,7 +10,8 @@ import pytest
 from wh_judge.errors import UserError
 from wh_judge.review.book import book_of, read_book, write_down
 from wh_judge.review.decisions import Draft
-from wh_judge.review.known import Given, by_hand, decide
+from wh_judge.review.known import Given, by_hand, check_endings, decide
+from wh_judge.rules import RuleSettings
 from wh_judge_tests.review.build import draft, hit, label, name, undo
 
 
@@ -111,3 +112,26 @@ def test_a_snapshot_is_asked_once_for_a_thing(published: duckdb.DuckDBPyConnecti
     given = [one for n in range(9) for one in by_hand(name("add", f"이름 {n}", "캐릭"))]
     decide(counting, tmp_path, given)  # type: ignore[arg-type]
     assert counting.asked == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "endings", "ignoring", "words"),
+    [
+        (draft("trailing", "ignore"), ("요", "용~"), False, "the setting endings names 「용~」"),
+        (draft("trailing", "reject"), ("요", "용~"), False, None),
+        (draft("trailing", "ignore"), ("요",), False, None),
+        (draft("ending", "add", ending="용♡"), ("요",), True, "「용♡」 holds a mark that is passed over"),
+        (draft("ending", "reject", ending="용♡"), ("요",), True, None),
+        (draft("ending", "add", ending="용♡"), ("요",), False, None),
+        (draft("ending", "add", ending="용"), ("요",), True, None),
+    ],
+)
+def test_what_could_never_count_is_not_decided(
+    row: Draft, endings: tuple[str, ...], ignoring: bool, words: str | None
+) -> None:
+    configured = RuleSettings(endings=endings)
+    if words is None:
+        check_endings(by_hand(row), configured, ignoring=ignoring)
+        return
+    with pytest.raises(UserError, match=words):
+        check_endings(by_hand(row), configured, ignoring=ignoring)

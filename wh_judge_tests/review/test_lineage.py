@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 from wh_judge.cli.why import told
+from wh_judge.day import judge_day
 from wh_judge.ingest import TABLES
 from wh_judge.review.book import write_down
 from wh_judge.review.decisions import Draft
@@ -134,6 +135,17 @@ def test_a_narrowed_term_holds_where_the_narrower_one_does(house: House, warehou
     assert [row["decision_id"] for row in last_change(warehouse, "T-15")["decisions"]] == ["D-1"]
 
 
+def test_a_term_that_a_narrowing_made_is_dropped_like_any_other(
+    house: House, warehouse: duckdb.DuckDBPyConnection
+) -> None:
+    decide(house, warehouse, draft("term", "narrow", term="선거", topic="현실 정치", instead=["선거 얘기"]))
+    decide(house, warehouse, draft("term", "drop", term="선거 얘기", topic="현실 정치"))
+    assert verdict(warehouse, "T-7") == "설정대로 말함"
+    change = last_change(warehouse, "T-7")
+    assert change["cells"] == ["topic_lexicon: - 선거 얘기 -> 현실 정치"]
+    assert [row["decision_id"] for row in change["decisions"]] == ["D-2"]
+
+
 def test_an_ending_to_add_changes_the_setting(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
     assert decide(house, warehouse, draft("ending", "add", ending="몰라")) == DAYS
     assert settings(house).endings[-1] == "몰라"
@@ -143,6 +155,33 @@ def test_an_ending_to_add_changes_the_setting(house: House, warehouse: duckdb.Du
     decide(house, warehouse, undo("D-1"))
     assert verdict(warehouse, "T-6") == "앞 회차를 기억 못 함"
     assert [row["decision_id"] for row in last_change(warehouse, "T-6")["decisions"]] == ["D-2"]
+
+
+def test_an_ending_decided_on_while_a_run_is_at_work_is_the_cause_in_the_next_one(
+    house: House, warehouse: duckdb.DuckDBPyConnection
+) -> None:
+    """The run has read its settings, and reads the book again before it judges."""
+    write_down(house.data / "decisions.jsonl", [draft("ending", "add", ending="해")])
+    then = settings(house)
+    write_down(house.data / "decisions.jsonl", [draft("ending", "add", ending="몰라")])
+    bring_in(warehouse, then)
+    for day in DAYS:
+        judge_day(warehouse, day, then, lambda _: True, "first")
+    refresh(house, warehouse)
+    assert last_change(warehouse, "T-6")["cells"] == ["endings: + 몰라"]
+    assert [row["decision_id"] for row in last_change(warehouse, "T-6")["decisions"]] == ["D-2"]
+
+
+def test_an_ending_decided_on_after_the_book_was_read_is_the_cause_where_it_counts(
+    house: House, warehouse: duckdb.DuckDBPyConnection
+) -> None:
+    """A step of the daemon reads its settings itself, whenever it begins."""
+    bring_in(warehouse, settings(house))
+    write_down(house.data / "decisions.jsonl", [draft("ending", "add", ending="몰라", why="누락")])
+    for day in DAYS:
+        judge_day(warehouse, day, settings(house), lambda _: True, "first")
+    [decision] = last_change(warehouse, "T-6")["decisions"]
+    assert (decision["decision_id"], decision["why"]) == ("D-1", "누락")
 
 
 def test_passing_over_what_trails_is_a_decision_too(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:

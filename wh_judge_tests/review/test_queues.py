@@ -8,13 +8,13 @@ import pytest
 
 from wh_judge.errors import UserError
 from wh_judge.review import terms
-from wh_judge.review.decisions import Decision
+from wh_judge.review.decisions import Decision, Draft
 from wh_judge.review.queues import DRAWN, QUEUES, Queue, Task, days_of, draw, newest_week, open_tasks, week_of
 from wh_judge.review.terms import LEAST_READ, term_precision
 from wh_judge.rules import RuleSettings
 from wh_judge.rules.speech import is_polite
 from wh_judge.text import has_hangul, sentences
-from wh_judge_tests.review.build import book, draft, hit, name
+from wh_judge_tests.review.build import book, draft, hit, name, undo
 
 WEEK = "2026-W37"
 DEFAULT = RuleSettings()
@@ -147,6 +147,22 @@ def test_nothing_is_proposed_of_a_term_of_which_few_hits_were_read(
     drafts = [hit(choice, f"T-{place}", "과음", "음주") for place, choice in enumerate(read)]
     [row] = term_precision(connection, book(*drafts))
     assert (row.harmful, row.harmless, row.proposal) == (harmful, harmless, proposal)
+
+
+@pytest.mark.parametrize(
+    ("drafts", "decided"),
+    [
+        ([], None),
+        ([draft("term", "drop", term="과음", topic="음주")], "drop"),
+        ([draft("term", "keep", term="과음", topic="건강")], None),
+        ([draft("term", "drop", term="과음", topic="음주"), undo("D-2")], None),
+    ],
+)
+def test_what_is_decided_of_a_term_stands_beside_the_proposal(
+    drafts: list[Draft], decided: str | None, connection: duckdb.DuckDBPyConnection
+) -> None:
+    [row] = term_precision(connection, book(hit("harmless", "T-1", "과음", "음주"), *drafts))
+    assert row.decided == decided
 
 
 def test_nobody_read_anything_is_no_precision(connection: duckdb.DuckDBPyConnection) -> None:

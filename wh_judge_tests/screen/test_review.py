@@ -14,8 +14,11 @@ from wh_judge.review.decisions import SUBJECTS, Decision, Draft, in_force
 from wh_judge.review.queues import Task
 from wh_judge.screen.decided import KINDS, decision
 from wh_judge.screen.review import TABS, next_place
-from wh_judge_tests.house import House
-from wh_judge_tests.screen.site import reader, seen
+from wh_judge.store.snapshot import publish
+from wh_judge_tests.builders import turn
+from wh_judge_tests.house import DAY_1, House, at
+from wh_judge_tests.review.build import disk_with_room_for
+from wh_judge_tests.screen.site import Seen, reader, seen
 
 HERE = {"origin": "http://127.0.0.1"}
 WEEK = "2026-W36"
@@ -119,6 +122,93 @@ def test_a_browser_is_not_told_that_nothing_changed_after_a_decision(reviewer: T
     assert reviewer.get("/turn", params={"id": "T-8"}, headers={"if-none-match": tag}).status_code == 200
 
 
+CUT = b'{"kind": "label", "choice": "'
+
+
+@pytest.mark.parametrize("address", ["/turn?id=T-8", *(f"/review?tab={tab}" for tab in TABS)])
+def test_a_damaged_line_of_the_book_is_told_beside_what_can_be_read(
+    address: str, reviewer: TestClient, house: House
+) -> None:
+    decide(reviewer)
+    with book_of(house.settings.data).open("ab") as file:
+        file.write(CUT)
+    page = seen(reviewer.get(address))
+    assert "decisions.jsonl 2번째 줄을 읽지 못했습니다. 결정이 아닙니다:" in page.text and "지워도 됩니다" in page.text
+    assert len(page.all("div", role="alert")) == 1
+
+
+def test_what_a_damaged_book_still_says_is_shown(reviewer: TestClient, house: House) -> None:
+    decide(reviewer)
+    with book_of(house.settings.data).open("ab") as file:
+        file.write(CUT + b"\n")
+    text = seen(reviewer.get("/review", params={"tab": "decisions"})).text
+    assert "카드에 없는 이름 C-1 리안: 더하기" in text and "그 줄을 고치거나 지우세요" in text
+
+
+@pytest.mark.parametrize("address", ["/review.csv", "/review.jsonl", "/labels.csv", "/labels.jsonl"])
+def test_a_file_says_in_its_name_that_a_decision_is_missing(address: str, reviewer: TestClient, house: House) -> None:
+    book_of(house.settings.data).write_bytes(CUT)
+    answer = reviewer.get(address)
+    assert answer.status_code == 200 and "-without-decisions-line-1." in answer.headers["content-disposition"]
+
+
+def test_into_a_damaged_book_nothing_is_written(reviewer: TestClient, house: House) -> None:
+    book_of(house.settings.data).write_bytes(CUT)
+    answer = decide(reviewer)
+    assert "decisions.jsonl 1번째 줄을 읽지 못했습니다" in seen(answer, 503).text
+    assert book_of(house.settings.data).read_bytes() == CUT
+
+
+def test_a_page_is_made_anew_when_the_book_was_mended_in_place(reviewer: TestClient, house: House) -> None:
+    decide(reviewer)
+    tag = reviewer.get("/turn", params={"id": "T-8"}).headers["etag"]
+    book = book_of(house.settings.data)
+    book.write_bytes(book.read_bytes().replace("리안".encode(), "리온".encode()))
+    assert reviewer.get("/turn", params={"id": "T-8"}, headers={"if-none-match": tag}).status_code == 200
+
+
+def test_on_a_full_disk_nothing_is_lost_and_the_page_says_so(reviewer: TestClient, house: House) -> None:
+    decide(reviewer)
+    before = book_of(house.settings.data).read_bytes()
+    with disk_with_room_for(len(before) + 20):
+        answer = decide(reviewer, choice="block")
+    text = seen(answer, 503).text
+    assert "쓰거나 읽지 못했습니다. (디스크에 남은 자리가 없습니다) 보낸 것은 적히지 않았고, 있던 것은 그대로" in text
+    assert book_of(house.settings.data).read_bytes() == before
+
+
+@pytest.mark.parametrize("address", ["/review.csv", "/review.json", "/labels.csv"])
+def test_a_full_disk_keeps_no_file_from_going_out(address: str, client: TestClient) -> None:
+    with disk_with_room_for(0):
+        assert client.get(address).status_code == 200
+
+
+HIDDEN = "곽두칠\n\r(「'\"<b>\0"
+
+
+def as_a_browser_sends(form: str, **pressed: str) -> dict[str, str]:
+    """The hidden fields of a form, with the line breaks of the network."""
+    fields = Seen(f"<form{form.split('</form>')[0]}</form>").all("input", type="hidden")
+    sent = {field["name"]: re.sub(r"\r\n?|\n", "\r\n", field["value"]).replace("\0", "\ufffd") for field in fields}
+    return sent | pressed
+
+
+def test_a_name_of_several_lines_is_decided_on_as_it_is(house: House) -> None:
+    house.log("more", turn("T-99", turn_at=at(1, 50), named_entities=[HIDDEN]))
+    with house.warehouse() as connection:
+        house.bring_in(connection)
+        house.judge(connection, DAY_1)
+        publish(connection, house.settings.published, keep=3)
+    asked = {"tab": "names", "week": WEEK, "by": "가"}
+    with reader(house) as reviewer:
+        forms = [form for form in reviewer.get("/review", params=asked).text.split("<form") if 'value="name"' in form]
+        for form in forms:
+            sent = as_a_browser_sends(form, choice="block")
+            assert reviewer.post("/review", data=sent, headers=HERE).status_code == 303
+        assert "볼 것이 없습니다" in seen(reviewer.get("/review", params=asked)).text
+    assert {row.name for row in decided(house)} == {"리안", HIDDEN}
+
+
 def test_a_decision_can_be_undone(reviewer: TestClient, house: House) -> None:
     decide(reviewer)
     [row] = decided(house)
@@ -151,6 +241,7 @@ def test_a_term_is_narrowed_on_the_page(reviewer: TestClient, house: House) -> N
     assert decided(house)[-1].instead == ("선거 얘기", "선거, 투표", " 선거")
     listed = seen(reviewer.get("/review", params={"tab": "decisions"})).text
     assert "→ 「선거 얘기」, 「선거, 투표」, 「 선거」: 좁히기" in listed
+    assert "지금 결정: 좁히기" in seen(reviewer.get("/review", params={"tab": "terms"})).text
     assert "대신할 말만" in seen(decide(reviewer, kind="term", choice="narrow", instead=" \r\n ", **of), 400).text
 
 
@@ -300,6 +391,13 @@ def test_why_a_decision_is_refused_is_told_in_korean(
     assert decided(house) == []
 
 
+def test_an_ending_that_could_never_count_is_told_in_korean(reviewer: TestClient, house: House) -> None:
+    decide(reviewer, kind="trailing", choice="ignore", tab="endings")
+    answer = decide(reviewer, kind="ending", choice="add", ending="용♡", tab="endings")
+    assert "「용♡」에 지나치는 글자가 들어 있어 셈에 들 수 없습니다" in seen(answer, 400).text
+    assert len(decided(house)) == 1
+
+
 def test_what_does_not_count_any_more_is_told_in_korean(reviewer: TestClient) -> None:
     undo = {"kind": "undo", "choice": "undo", "tab": "decisions"}
     decide(reviewer)
@@ -324,6 +422,8 @@ FILES: list[tuple[str, Any, str]] = [
     ("a.jsonl", TASK | {"character_id": "C-9", "task_id": ""}, "tasks.jsonl:1: 「C-9」 캐릭터가 없습니다"),
     ("a.jsonl", TASK | {"name": "1"}, "이 칸들은 받은 그대로 두세요"),
     ("a.jsonl", TASK | {"why": ["x"]}, "why: 그 자리에 올 수 없는 값입니다"),
+    ("a.jsonl", json.dumps(TASK | {"task_id": "\ud800"}), "반쪽짜리 대리 코드가 있습니다"),
+    ("a.csv", "kind;choice\nname;add\n", "머리글에 choice, kind가 없습니다. 칸을 쉼표로 나누세요"),
     ("a.csv", b"\xff\xfe", "UTF-8로 저장하세요"),
     ("a.csv", 'kind,choice\n"name,add', "CSV가 아닙니다"),
     ("a.json", STUDIO, "choice에 답이 여럿입니다"),
@@ -388,6 +488,10 @@ def test_tasks_that_were_worked_on_come_back_in(reviewer: TestClient, house: Hou
     answer = reviewer.post("/review/take", data={"by": "가"}, files={"file": ("names.jsonl", worked)}, headers=HERE)
     assert answer.status_code == 303
     assert [(row.name, row.by) for row in decided(house)] == [("리안", "가")]
+    page = seen(reviewer.get(answer.headers["location"]))
+    assert "파일에서 결정 1건을 적었습니다" in page.text and len(page.all("p", role="status")) == 1
+    again = reviewer.post("/review/take", data={"by": "가"}, files={"file": ("names.jsonl", worked)}, headers=HERE)
+    assert "새로 적은 결정이 없습니다" in seen(reviewer.get(again.headers["location"])).text
 
 
 @pytest.mark.parametrize("name, content", [("a.txt", "x"), ("a.jsonl", "no JSON"), ("a.csv", "a,b\n1\n")])

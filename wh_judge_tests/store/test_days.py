@@ -226,10 +226,10 @@ def test_equal_verdicts_from_other_inputs_count_as_judged(warehouse: Connection,
     house.log(str(DAY_3), turn("T-11", turn_at=at(3, 59), session_id="S-back", named_entities=["하늘"]), *LOG.day_3[1:])
     ingest_log(warehouse, house.turns)
     assert house.stale(warehouse) == [DAY_3]
-    before = read_verdicts(warehouse, DAY_3)
+    before = read_verdicts(warehouse, DAY_3).sort_by("turn_id")
     result = house.judge(warehouse, DAY_3)
     assert (result.written, result.changes) == (1, [])
-    assert read_verdicts(warehouse, DAY_3) == before
+    assert read_verdicts(warehouse, DAY_3).sort_by("turn_id") == before
     assert house.stale(warehouse) == []
 
 
@@ -406,7 +406,7 @@ def test_what_else_must_hold_is_asked_of_all_verdicts_of_the_day(warehouse: Conn
     seen: list[pa.Table] = []
     replace_cards(warehouse, house, "C-2", first_person="이몸")
     house.judge(warehouse, DAY_2, seen=seen.append)
-    assert seen[0]["turn_id"].to_pylist() == ["T-6", "T-7", "T-8", "T-9", "T-10", "T-12"]
+    assert set(seen[0]["turn_id"].to_pylist()) == {"T-6", "T-7", "T-8", "T-9", "T-10", "T-12"}
 
 
 def test_a_day_of_which_a_part_fails_stays_as_it_was(warehouse: Connection, house: House) -> None:
