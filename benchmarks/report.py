@@ -40,7 +40,8 @@ def page(known: Mapping[str, Mapping[str, Any]]) -> str:
         "",
         "Written by `make bench`; `benchmarks/measures.py` says what each row runs. Both sides of a row ran in turn on",
         "one machine: medians of the seconds, with the seconds of processors in brackets, and the most memory that the",
-        "first side and the processes that it starts held at a time. The load is that before and after the runs.",
+        "first side and the processes that it starts held at a time. The load is that before and after the runs. Where the",
+        "must is in seconds, the ratio is in seconds, too.",
         "",
         "| measure | against | rounds | took | the other took | memory | ratio | by processors | must | reached |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -55,7 +56,7 @@ def page(known: Mapping[str, Mapping[str, Any]]) -> str:
             _time(beside) if row["against"] else "",
             f"{took['gigabytes']:.2f} GB",
         ]
-        ratios = [f"{row['ratio']:.2f}", f"{row['cpu_ratio']:.2f}"]
+        ratios = [f"{ratio:.3f}" if ratio < 0.1 else f"{ratio:.2f}" for ratio in (row["ratio"], row["cpu_ratio"])]
         lines.append("| " + " | ".join([*cells, *ratios, row["must"], "yes" if row["reached"] else "**no**"]) + " |")
     lines += ["", "## The machine", ""]
     facts: dict[str, list[str]] = {}
