@@ -35,9 +35,9 @@ def _own(turns: pa.Table) -> np.ndarray:
 def _cited(turns: pa.Table, earlier: pa.Table, weight: int) -> np.ndarray:
     """Bytes of the longest reply that each of the n turns may have to cite."""
     asks = pc.fill_null(turns["user_asked_recall"], False)
-    naming = turns.filter(pc.greater(pc.list_value_length(turns["named_entities"]), 0))
     columns = ["session_id", "reply_text"]
-    sources = pa.concat_tables([naming.select(columns), earlier.select(columns)])
+    naming = turns.filter(pc.greater(pc.list_value_length(turns["named_entities"]), 0)).select(columns)
+    sources = pa.concat_tables([naming, earlier.select(columns).cast(naming.schema)])
     lengths = _lengths(sources["reply_text"])
     if int(lengths.max(initial=0)) * pc.sum(asks.cast(pa.int64()), min_count=0).as_py() <= weight:
         return np.zeros(turns.num_rows, np.int64)

@@ -24,6 +24,8 @@ from wh_judge.model import (
     cards_from,
     lexicon_from,
 )
+from wh_judge.parquet import BATCH_BYTES
+from wh_judge.portions import portions
 from wh_judge.rules import Lexicon, RuleSettings
 from wh_judge.validated import Judged, Known, validate_here
 from wh_judge.validations import Outcomes
@@ -72,10 +74,10 @@ def judging(inputs: Callable[[], Inputs]) -> Callable[[Iterator[pa.RecordBatch]]
     def judge_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         memory = _Memory()
         for batch in batches:
-            rows = pa.Table.from_batches([batch])
-            turns = rows.select(TURN_SCHEMA.names).cast(TURN_SCHEMA)
-            yield from _judge(rows, turns, memory, inputs())
-            memory.add(turns)
+            for rows in portions(pa.Table.from_batches([batch]), memory.mentions, batch.num_rows, BATCH_BYTES):
+                turns = rows.select(TURN_SCHEMA.names).cast(TURN_SCHEMA)
+                yield from _judge(rows, turns, memory, inputs())
+                memory.add(turns)
 
     return judge_task
 

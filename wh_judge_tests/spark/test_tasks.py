@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wh_judge.judge import Judge, Judgement
 from wh_judge.model import VERDICT_SCHEMA, ChatTurn
 from wh_judge.rules.recall import turn_order
+from wh_judge.spark import tasks
 from wh_judge.spark.tasks import DEALT_SCHEMA, judging
 from wh_judge_tests.builders import STATE, Judged, Record, Rows, by_kernel, card, turn
 from wh_judge_tests.spark.engines import inputs_of, table
@@ -43,6 +45,25 @@ def test_batches_are_judged_as_the_whole(log: Rows, size: int) -> None:
     found = by_task(log, size)
     assert verdicts_of(found) == whole(log).verdicts
     assert all("F" not in (row["letters"] or "") for row in found)
+
+
+@pytest.mark.parametrize("weight", [1, 300])
+def test_batches_are_cut_where_their_verdicts_would_be_too_large(weight: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrow puts two gigabytes into a column, and a reply of megabytes may be cited by every turn after it."""
+    cut: list[int] = []
+
+    def judged(kernel: Judge, turns: pa.Table, *more: pa.Table, **options: bool) -> Judgement:
+        cut.append(turns.num_rows)
+        return judge(kernel, turns, *more, **options)
+
+    judge = Judge.judge
+    monkeypatch.setattr(Judge, "judge", judged)
+    log = Rows(STATE.turns, STATE.cards, STATE.lexicon)
+    expected = whole(log).verdicts
+    cut.clear()
+    monkeypatch.setattr(tasks, "BATCH_BYTES", weight)
+    assert verdicts_of(by_task(log, len(STATE.turns))) == expected
+    assert sum(cut) == len(STATE.turns) and len(cut) > 1
 
 
 def test_a_verdict_that_is_not_wanted_is_not_given() -> None:
