@@ -168,7 +168,7 @@ def _sorted(connection: duckdb.DuckDBPyConnection, path: Path, files: Sequence[P
         for file, line, turn, by, by_line in replaced
     ]
     columns = ", ".join(QUESTION_SCHEMA.names)
-    questions = connection.sql(f"SELECT {columns} FROM log WHERE user_asked_recall").to_arrow_table()
+    questions = connection.sql(f"SELECT {columns} FROM log WHERE user_asked_recall").to_arrow_table(PART_ROWS)
     return WholeLog(questions.cast(QUESTION_SCHEMA), _in_turn_order(connection, path, problems))
 
 

@@ -196,7 +196,8 @@ def _touch_by_lexicon(connection: duckdb.DuckDBPyConnection, day: dt.date, befor
     """Add the turns whose reply holds a term of a lexicon row that was added, removed or moved."""
     now = lexicon_from(connection.sql("SELECT term, topic FROM topic_lexicon ORDER BY position").to_arrow_table())
     terms = changed_terms(lexicon_by_version(connection, before), now)
-    turns = connection.sql(f"SELECT turn_id, reply_text FROM ({turns_sql(day)})").to_arrow_table()
+    schema = pa.schema([TURN_SCHEMA.field(name) for name in ("turn_id", "reply_text")])
+    turns = arrow(connection, f"SELECT turn_id, reply_text FROM ({turns_sql(day)})", schema)
     reply, _ = find_hits(turns["reply_text"], terms)
     connection.register("hit_turns", turns.take(pa.array(reply)).select(["turn_id"]))
     connection.execute("INSERT INTO touched SELECT DISTINCT turn_id FROM hit_turns ANTI JOIN touched USING (turn_id)")

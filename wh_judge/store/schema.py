@@ -58,9 +58,14 @@ def names(schema: pa.Schema) -> str:
     return ", ".join(f'"{name}"' for name in schema.names)
 
 
+ARROW_ROWS = 20_000
+"""Rows that come out of DuckDB as one chunk, whose texts may have two gigabytes: by default a million, of which each
+could have two kilobytes."""
+
+
 def arrow(connection: duckdb.DuckDBPyConnection, sql: str, schema: pa.Schema) -> pa.Table:
     """The result of a query as an Arrow table in the given schema."""
-    return connection.sql(sql).to_arrow_table().cast(schema)
+    return connection.sql(sql).to_arrow_table(ARROW_ROWS).cast(schema)
 
 
 def in_turn_order(connection: duckdb.DuckDBPyConnection, sql: str, schema: pa.Schema) -> pa.Table:

@@ -8,6 +8,7 @@ import pytest
 
 from wh_judge.ingest import TABLES
 from wh_judge.store.problems import read_problems
+from wh_judge.store.schema import arrow
 from wh_judge.store.tables import is_known, replace_table
 from wh_judge.store.versions import table_version
 from wh_judge_tests.builders import card
@@ -87,3 +88,11 @@ def test_rows_come_out_of_the_warehouse_as_they_went_in(warehouse: Connection, h
     batch = replace_table(warehouse, TABLES["character_card"], house.inputs / "cards.json")
     found: pa.Table = warehouse.sql("SELECT * EXCLUDE version FROM character_card").to_arrow_table()
     assert found.to_pylist() == batch.rows.to_pylist()
+
+
+def test_rows_come_out_in_chunks_that_hold_long_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chunk of Arrow ends at two gigabytes of text."""
+    monkeypatch.setattr("wh_judge.store.schema.ARROW_ROWS", 2048)
+    with duckdb.connect() as connection:
+        found = arrow(connection, "SELECT repeat('x', 9) AS a FROM range(5000)", pa.schema([("a", pa.string())]))
+    assert [len(chunk) for chunk in found["a"].chunks] == [2048, 2048, 904]
