@@ -73,8 +73,14 @@ def test_parts_that_are_cut_are_judged_as_the_whole(weight: int, tmp_path: Path)
     turns = sorted(STATE.turns, key=lambda row: turn_order(row.turn_id))
     pq.write_table(table(turns), tmp_path / "x.parquet")
     log = Rows(turns, STATE.cards, STATE.lexicon)
-    with patch.object(stream, "BATCH_BYTES", weight):
+    with (
+        patch.object(stream, "BATCH_BYTES", weight),
+        patch.object(Judge, "judge", autospec=True, side_effect=Judge.judge) as judging,
+    ):
         assert by_parts(log, tmp_path / "x.parquet", 100) == by_kernel(log)
+    # The last is the kernel's on the whole.
+    assert len(judging.mock_calls) - 1 > 1
+    assert sum(each.args[1].num_rows for each in judging.mock_calls) == 2 * len(turns)
 
 
 def sizes(path: Path) -> list[int]:
