@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -68,7 +69,9 @@ def _judge_part(
     if settings.engine == "local" or not inputs.turns.num_rows:
         judgement = judge(inputs.turns, inputs.cards, inputs.lexicon, plan.settings, inputs.earlier)
         judgements.append(judgement)
-        return _Part(inputs, judgement.verdicts.select(["turn_id", "recall_source_turn"]), None)
+        which = judgement.verdicts.select(["turn_id", "recall_source_turn"])
+        # A copy: what DuckDB gives is freed as a whole, so that two of its columns would keep all of them.
+        return _Part(inputs, which.take(pa.array(np.arange(which.num_rows))), None)
     from wh_judge.spark.day import judge_turns
     from wh_judge.spark.tasks import Inputs
 
