@@ -7,8 +7,11 @@ from wh_judge.errors import UserError
 from wh_judge.settings import Settings
 
 STANDALONE = """\
-# Made by wh-judge. Nothing is reported to anyone; steps print nothing; the warehouse has one user at a time.
+# Made by wh-judge. Nothing is reported to anyone; steps print nothing; the warehouse has one user at a time; a
+# run that was killed is ended.
 telemetry:
+  enabled: false
+nux:
   enabled: false
 compute_logs:
   module: dagster._core.storage.noop_compute_log_manager
@@ -18,6 +21,21 @@ concurrency:
   pools:
     granularity: op
     default_limit: 1
+  runs:
+    max_concurrent_runs: 2
+    tag_concurrency_limits:
+      - key: "wh_judge/drafts"
+        value: "true"
+        limit: 1
+run_launcher:
+  module: wh_judge.launcher
+  class: RunLauncher
+run_monitoring:
+  enabled: true
+  poll_interval_seconds: 30
+  start_timeout_seconds: 300
+  max_runtime_seconds: 14400
+  free_slots_after_run_end_seconds: 30
 """
 
 

@@ -44,6 +44,9 @@ def drafts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Materi
         result = draft_day(cases, settings)
     except UserError as error:
         raise dg.Failure(str(error), allow_retries=False) from None
+    except dg.DagsterExecutionInterruptedError as error:
+        # Whoever presses Ctrl-C, or ends the run, wants no further try; what was answered is kept.
+        raise dg.Failure("interrupted", allow_retries=False) from error
     with warehouse.connect() as connection:
         keep_drafts(connection, day, result.drafts, context.run.run_id)
     refused = [draft for draft in result.drafts if draft.reasons]

@@ -61,6 +61,19 @@ def test_without_an_endpoint_the_run_fails_at_once(ran: Ran, tmp_path: Path, mon
     assert not ran.run("write_drafts", DAY_2).success
 
 
+def test_an_interruption_ends_the_run_without_a_further_try(
+    ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise dg.DagsterExecutionInterruptedError
+
+    switch_on(tmp_path, monkeypatch, "http://127.0.0.1:9/v1")
+    monkeypatch.setattr("wh_judge.drafts.day.draft_day", interrupted)
+    result = ran.run("write_drafts", DAY_2)
+    assert not result.success
+    assert not [event for event in result.all_events if event.is_step_up_for_retry]
+
+
 def test_the_automation_waits_for_the_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     day = dg.DailyPartitionsDefinition("2026-09-01", end_date="2026-09-03")
