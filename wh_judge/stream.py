@@ -36,10 +36,13 @@ def judge_parts(log: WholeLog, kernel: Judge, workers: int = WORKERS) -> Iterato
     waiting: deque[tuple[Part, Future[Judgement]]] = deque()
     with _Memory(log.questions, kernel.cards) as memory, ThreadPoolExecutor(workers) as pool:
         for part in log.parts:
-            pieces = portions(part.rows, memory.of(part.rows), part.rows.num_rows, BATCH_BYTES)
+            earlier = memory.of(part.rows)
+            pieces = portions(part.rows, earlier, part.rows.num_rows, BATCH_BYTES)
             for place, rows in enumerate(pieces):
                 some = Part(rows, () if place else part.problems)
-                waiting.append((some, pool.submit(kernel.judge, rows, memory.of(rows), used=False)))
+                if place:
+                    earlier = memory.of(rows)
+                waiting.append((some, pool.submit(kernel.judge, rows, earlier, used=False)))
                 memory.add(rows)
                 if len(waiting) > workers:
                     yield _done(waiting)
