@@ -17,6 +17,7 @@ from wh_judge.validations import VALIDATIONS, ValidationResult
 
 if TYPE_CHECKING:
     from wh_judge.drafts.score import Score
+    from wh_judge.drafts.tally import Tally
     from wh_judge.review.queues import Task
 
 SHORT = dict(zip(VERDICTS[1:], ("말투", "세계관", "금지", "기억"), strict=True))
@@ -221,9 +222,12 @@ def validation_tables(results: Sequence[ValidationResult], shown: int, console: 
 def draft_tables(scores: "Sequence[Score]", shown: int, console: Console) -> None:
     """What became of responses as drafts, file by file, why, and the first refusals of each file."""
     _heading("Responses as drafts", console)
-    table = number_table("file", "responses", "kept", "default", "thrown away")
+    table = number_table("file", "responses", "kept", "default", "thrown away", "none")
     for score in scores:
-        counts = [score.responses, *(score.outcomes[name] for name in ("kept", "default", "thrown_away"))]
+        counts = [
+            score.responses,
+            *(score.outcomes[name] for name in ("kept", "default", "thrown_away", "no_response")),
+        ]
         table.add_row(safe(score.file), *map(str, counts))
     console.print(table)
     for score in scores:
@@ -235,6 +239,29 @@ def draft_tables(scores: "Sequence[Score]", shown: int, console: Console) -> Non
             console.print(f"  {safe(score.file)}  {safe(where)}  {refusal['outcome']}  {safe(reasons)}", soft_wrap=True)
         if len(score.refusals) > shown:
             console.print(f"  {safe(score.file)}  … {len(score.refusals) - shown} more, all of them in --json")
+
+
+def tally_lines(tally: "Tally", priced: bool) -> list[str]:
+    """What came of drafts and what that took; money where prices are set."""
+    from wh_judge.drafts.tally import money_told
+
+    def used(prompt: int, response: int, money: float) -> str:
+        tokens = f"{prompt + response:,} tokens ({prompt:,} of prompts, {response:,} of responses)"
+        return f"{tokens}, {money_told(money)} of money" if priced else tokens
+
+    outcomes = f"{tally.kept} kept, {tally.default} default, {tally.thrown_away} thrown away"
+    cached = used(tally.cached_prompt_tokens, tally.cached_response_tokens, tally.cached_money)
+    asked = used(tally.prompt_tokens, tally.response_tokens, tally.money)
+    return [
+        f"{counted(tally.turns, 'turn')}: {outcomes}, {tally.no_response} without a response",
+        *(f"  {code}: {counted(count, 'turn')}" for code, count in tally.reasons.most_common()),
+        *(
+            [f"from the cache: {counted(tally.from_cache, 'turn')}, which had used {cached}"]
+            if tally.from_cache
+            else []
+        ),
+        f"asked now: {counted(tally.requests, 'request')} in {tally.seconds:.1f} s, {asked}",
+    ]
 
 
 def task_lines(tasks: "Iterable[Task]") -> Iterator[str]:

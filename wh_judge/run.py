@@ -1,13 +1,16 @@
 """Runs of the graph from the command line: what is missing or stale, or a range of days, in this one process."""
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
+from typing import Any
 
 import dagster as dg
 
 from wh_judge.definitions import build_definitions
+from wh_judge.drafts.tally import Tally
 from wh_judge.errors import UserError
 from wh_judge.ingest import KST, TABLES, input_path
 from wh_judge.instance import STARTED_HERE, open_instance
@@ -15,6 +18,7 @@ from wh_judge.resources import Warehouse
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse, read_warehouse
 from wh_judge.store.days import JUDGED, judged_versions
+from wh_judge.store.drafts import days_to_draft
 from wh_judge.store.inputs import bring_in
 from wh_judge.store.log import log_days
 from wh_judge.store.probes import probes_known
@@ -40,6 +44,8 @@ class RunResult:
     """Turns that were judged on these days."""
     failed: dict[str, str] = field(default_factory=dict)
     """What failed, and why, by day or job."""
+    drafted: Tally = field(default_factory=Tally)
+    """What came of the drafts of these days."""
     outside: list[dt.date] = field(default_factory=list)
     """Days with turns that have no partition: before the setting first_day, or in the future."""
 
@@ -108,25 +114,29 @@ def run_drafts(settings: Settings, first: dt.date, last: dt.date, progress: Prog
     Raises:
         UserError: the setting drafts names no verdict, no usable endpoint is named, or no day of these was judged.
     """
-    from wh_judge.drafts.day import endpoint_of
+    from wh_judge.drafts.day import WATCHER, endpoint_of
 
-    if not settings.drafts:
-        raise UserError('drafts: names no verdict; set drafts = ["말투 어긋남"] or others in [tool.wh_judge]')
     endpoint_of(settings)
     result = RunResult()
     with open_instance(settings) as instance:
         with read_warehouse(settings.warehouse) as connection:
-            judged = list(judged_versions(connection))
-        days = [day for day in judged if first <= day <= last]
-        if not days:
-            known = f"judged are {min(judged)} to {max(judged)}" if judged else "no day is"
-            raise UserError(f"FROM {first} TO {last}: none of these days was judged; {known}; do wh-judge run first")
-        for done, day in enumerate(days):
-            progress(str(day), done, len(days))
-            if _execute(result, instance, settings, "write_drafts", str(day), partition_key=str(day)):
-                result.days.append(day)
-        progress("evaluations", len(days), len(days))
-        _execute(result, instance, settings, "evaluations", "evaluations")
+            days = days_to_draft(connection, first, last)
+        for number, day in enumerate(days, 1):
+            head = f"{day} ({number}/{len(days)})"
+            progress(head, 0, 0)
+            token = WATCHER.set(_watcher(progress, head, any(settings.drafts_prices)))
+            try:
+                outcome = _execute(result, instance, settings, "write_drafts", str(day), partition_key=str(day))
+            finally:
+                WATCHER.reset(token)
+            if outcome is None:
+                # What fails one day, such as a server that is not there, fails the others, too.
+                break
+            result.days.append(day)
+            result.drafted += _tally(outcome)
+        if result.days:
+            progress("evaluations", 0, 0)
+            _execute(result, instance, settings, "evaluations", "evaluations")
     return result
 
 
@@ -198,6 +208,17 @@ def _execute(
 def _turns_judged(outcome: dg.ExecuteInProcessResult) -> int:
     told = (event.materialization.metadata.get(JUDGED) for event in outcome.get_asset_materialization_events())
     return sum(int(str(value.value)) for value in told if value is not None)
+
+
+def _watcher(progress: Progress, head: str, priced: bool) -> Callable[[Tally, int], None]:
+    return lambda tally, turns: progress(f"{head} {tally.so_far(priced)}", tally.turns, turns)
+
+
+def _tally(outcome: dg.ExecuteInProcessResult) -> Tally:
+    """What a run told of its drafts."""
+    [event] = outcome.get_asset_materialization_events()
+    told: dict[str, Any] = {one.name: event.materialization.metadata[one.name].value for one in fields(Tally)}
+    return Tally(**told | {"reasons": Counter(told["reasons"])})
 
 
 @cache

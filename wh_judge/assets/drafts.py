@@ -1,6 +1,8 @@
 """`drafts`: sentences that a language model may write, by day. Off unless the setting `drafts` names verdicts."""
 
 import datetime as dt
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import dagster as dg
@@ -32,7 +34,7 @@ SHOWN = 20
     "sentence. Every refusal is kept with its reason and the raw response.",
 )
 def drafts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.MaterializeResult[None]:
-    """One row per verdict that a model was asked about."""
+    """One row per try of a request to a model."""
     settings, day = warehouse.settings(), dt.date.fromisoformat(context.partition_key)
     if not settings.drafts:
         return dg.MaterializeResult(metadata={"note": "off: the setting drafts names no verdict"})
@@ -48,25 +50,26 @@ def drafts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Materi
         # Whoever presses Ctrl-C, or ends the run, wants no further try; what was answered is kept.
         raise dg.Failure("interrupted", allow_retries=False) from error
     with warehouse.connect() as connection:
-        keep_drafts(connection, day, result.drafts, context.run.run_id)
+        keep_drafts(connection, day, result.tries, context.run.run_id)
+    turns = Counter(_reasons(result.drafts))
+    answers = Counter(_reasons([draft for draft in result.tries if draft.asked_at]))
     refused = [draft for draft in result.drafts if draft.reasons]
-    seconds = [draft.seconds for draft in result.drafts if draft.seconds]
     return dg.MaterializeResult(
         metadata={
             "dagster/row_count": len(result.drafts),
-            **{outcome: result.outcomes[outcome] for outcome in ("kept", "default", "thrown_away")},
-            "requests": result.requests,
-            "from_cache": result.cached,
-            "tokens": result.tokens,
-            "money": result.money,
-            "seconds_per_answer": sum(seconds) / len(seconds) if seconds else 0.0,
+            **vars(result.tally),
             "refusals": markdown_table(
-                ["model", "reason", "drafts"],
-                [[model, code, count] for (model, code), count in result.reasons.most_common()],
+                ["model", "reason", "answers, of all runs", "turns"],
+                [[*reason, answers[reason], turns[reason]] for reason in sorted(turns | answers)],
             ),
             "refused": markdown_table(["turn_id", "outcome", "reasons"], [_row(draft) for draft in refused[:SHOWN]]),
         }
     )
+
+
+def _reasons(drafts: Sequence[Draft]) -> Iterator[tuple[str, str]]:
+    """Model and code of each reason."""
+    return ((draft.model, code) for draft in drafts for code, _ in draft.reasons)
 
 
 def _row(draft: Draft) -> list[Any]:

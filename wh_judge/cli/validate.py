@@ -28,13 +28,15 @@ def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_drafts: 
     """Hold a file of verdicts from anywhere against the log.
 
     For verdicts of this program and for those that a language model wrote. With --drafts each response is kept, falls
-    back to the rule's sentence or is thrown away, as drafts are, and the files of a folder are set side by side.
+    back to the rule's sentence or is thrown away, as drafts are, and the files of a folder are set side by side. A file
+    holds verdicts, or what OpenAI's batches give back.
 
     \b
     Examples:
       wh-judge validate --verdicts verdicts.jsonl --turns turns/ --cards cards.json --lexicon lexicon.csv
       wh-judge validate --drafts --verdicts models/ --turns turns/ --cards cards.json --lexicon lexicon.csv
     """
+    from wh_judge.drafts.batch import opened
     from wh_judge.files import need_no_worse, need_rows, read_claims, read_log_table
     from wh_judge.ingest import TABLES, read_table
     from wh_judge.model import cards_from, lexicon_from, turns_from
@@ -43,12 +45,14 @@ def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_drafts: 
     log_rows = read_log_table(turns)
     card_rows, lexicon_rows = read_table(cards, TABLES["character_card"]), read_table(lexicon, TABLES["topic_lexicon"])
     records = list(read_claims(verdicts))
+    if not as_drafts:
+        records = [(file, opened(record)) for file, record in records]
     claims = [record.value for _, record in records if record.value is not None]
     unread = [
         {"file": file, "line": record.line, "reason": record.reason} for file, record in records if record.value is None
     ]
     need_rows(verdicts, len(claims), [_line(row) for row in unread])
-    _need_column(verdicts, claims, "turn_id" if as_drafts else "verdict")
+    _need_column(verdicts, claims, *(("turn_id", "custom_id") if as_drafts else ("verdict",)))
     need_rows(turns, log_rows.rows.num_rows, log_rows.problems)
     need_rows(cards, card_rows.rows.num_rows, card_rows.problems)
     need_no_worse(lexicon, lexicon_rows.rows.num_rows, lexicon_rows.problems)
@@ -77,12 +81,12 @@ def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_drafts: 
     sys.exit(int(bool(unread or problems) or any(not result.ok for result in results)))
 
 
-def _need_column(path: Path, claims: list[dict[str, Any]], column: str) -> None:
+def _need_column(path: Path, claims: list[dict[str, Any]], *columns: str) -> None:
     """Raise a UserError where a file holds something else than verdicts, such as a log or cards."""
-    if any(claims) and not any(column in claim for claim in claims):
+    if any(claims) and not any(column in claim for claim in claims for column in columns):
         raise UserError(
-            f"{path}: holds no verdicts: none of its {counted(len(claims), 'row')} has a cell {column}; name a file of"
-            " verdicts, such as wh-judge judge writes"
+            f"{path}: holds no verdicts: none of its {counted(len(claims), 'row')} has a cell {' or '.join(columns)};"
+            " name a file of verdicts, such as wh-judge judge writes"
         )
 
 

@@ -15,6 +15,7 @@ async def answer_all(
     ask: Callable[[Request], Awaitable[Answer]],
     cache: Cache,
     at_once: int,
+    came: Callable[[int, Answer], None] = lambda place, answer: None,
 ) -> list[Answer]:
     """The answers to n requests, in their order; what was asked before comes out of the cache.
 
@@ -23,6 +24,7 @@ async def answer_all(
         ask: asks one.
         cache: answers that are known; new ones are added.
         at_once: requests under way at a time.
+        came: told the place of each request and its answer as soon as it is there.
     """
     answers: list[Answer | None] = [None] * len(requests)
     places = iter(range(len(requests)))
@@ -35,13 +37,14 @@ async def answer_all(
             answer = cache.get(request.hash)
             if answer is None:
                 if silent >= GIVE_UP:
-                    answer = _not_asked(f"{GIVE_UP} requests in a row had no answer")
+                    answer = Answer(None, ("not_asked_silent", f"{GIVE_UP} requests in a row had no answer"))
                 else:
                     answer = await ask(request)
                     cache.keep(request.hash, answer)
                     if answer.tries:
                         silent = 0 if answer.raw is not None else silent + 1
             answers[place] = answer
+            came(place, answer)
 
     workers = [asyncio.create_task(work()) for _ in range(min(at_once, len(requests)))]
     try:
@@ -52,7 +55,3 @@ async def answer_all(
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
     return [answer for answer in answers if answer is not None]
-
-
-def _not_asked(reason: str) -> Answer:
-    return Answer(None, ("not_asked", reason))

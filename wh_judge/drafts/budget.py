@@ -17,15 +17,14 @@ class Budget:
     """Money that may be spent, in the currency of `prices`; None means that only tokens are counted."""
     prices: tuple[float, float]
     """The price of a million tokens of prompts, and of responses."""
-    spent_tokens: int = 0
-    spent_money: float = 0.0
+    spent: tuple[int, int] = (0, 0)
+    """Tokens that were used, of prompts and of responses."""
     _aside: list[tuple[int, float]] = field(default_factory=list)
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     def count(self, used: tuple[int, int]) -> None:
         """Count what was used."""
-        self.spent_tokens += sum(used)
-        self.spent_money += self.cost(*used)
+        self.spent = self.spent[0] + used[0], self.spent[1] + used[1]
 
     def cost(self, prompt: int, response: int) -> float:
         """The price of so many tokens."""
@@ -52,6 +51,6 @@ class Budget:
             self._changed.notify_all()
 
     def _fits(self, prompt: int, response: int) -> bool:
-        tokens = self.spent_tokens + sum(tokens for tokens, _ in self._aside) + prompt + response
-        money = self.spent_money + sum(money for _, money in self._aside) + self.cost(prompt, response)
+        tokens = sum(self.spent) + sum(tokens for tokens, _ in self._aside) + prompt + response
+        money = self.cost(*self.spent) + sum(money for _, money in self._aside) + self.cost(prompt, response)
         return tokens <= self.tokens and (self.money is None or money <= self.money)

@@ -1,21 +1,30 @@
 """The drafts of one day: ask for every case, weigh every answer. Nothing is read from or written to the warehouse."""
 
 import asyncio
+import datetime as dt
 import os
-from collections import Counter
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from wh_judge.drafts.ask import answer_all
 from wh_judge.drafts.budget import Budget
 from wh_judge.drafts.cache import Answer, Cache
 from wh_judge.drafts.endpoint import Endpoint, check, used_for
-from wh_judge.drafts.gate import refused, weigh
+from wh_judge.drafts.gate import weigh_answer
 from wh_judge.drafts.prompt import DOCUMENT_LIMIT, Request, request_for
+from wh_judge.drafts.tally import Tally
 from wh_judge.errors import UserError
 from wh_judge.locks import alone
-from wh_judge.settings import DRAFTS_KEY, Settings
+from wh_judge.settings import DRAFTS_KEY, ENVIRONMENT, Settings
 from wh_judge.store.drafts import Draft, DraftCase
+
+WATCHER: ContextVar[Callable[[Tally, int], None]] = ContextVar("WATCHER", default=lambda so_far, turns: None)
+"""Told what came of a day's turns so far, and how many there are; between it and the day may lie an orchestrator."""
+
+FIRST_PAUSE = 1.0
+"""Seconds before the second try of a request."""
 
 
 @dataclass(frozen=True)
@@ -23,23 +32,10 @@ class DraftedDay:
     """What came of a day's requests."""
 
     drafts: Sequence[Draft]
-    requests: int
-    """Requests that were sent, each try counted."""
-    cached: int
-    """Answers out of the cache."""
-    tokens: int
-    """Tokens of this time; those of cached answers were used before."""
-    money: float
-
-    @property
-    def outcomes(self) -> Counter[str]:
-        """How many drafts had which outcome."""
-        return Counter(draft.outcome for draft in self.drafts)
-
-    @property
-    def reasons(self) -> Counter[tuple[str, str]]:
-        """How many drafts of which model were refused for which reason; one may have several."""
-        return Counter((draft.model, code) for draft in self.drafts for code, _ in draft.reasons)
+    """Of each case what came of it last."""
+    tries: Sequence[Draft]
+    """All tries of these requests, of this run and of those before, and what was not asked."""
+    tally: Tally
 
 
 def draft_day(cases: Sequence[DraftCase], settings: Settings) -> DraftedDay:
@@ -48,76 +44,112 @@ def draft_day(cases: Sequence[DraftCase], settings: Settings) -> DraftedDay:
     While another process does so on these data, this waits.
 
     Raises:
-        UserError: the endpoint is not named, or refuses what every request shares.
+        UserError: the endpoint is not named, refuses what every request shares, or answers none of them.
     """
-    _, model, _ = endpoint_of(settings)
-    budget = Budget(settings.drafts_tokens, settings.drafts_money, settings.drafts_prices)
+    url, model, _ = endpoint_of(settings)
+    watcher, begun = WATCHER.get(), time.monotonic()
     requests = [request_for(case.verdict, model) for case in cases]
+    asked = [(place, request) for place, request in enumerate(requests) if request is not None]
+    drafts: dict[int, Draft] = {}
+    budget = Budget(settings.drafts_tokens, settings.drafts_money, settings.drafts_prices)
     # What another process asks just now is not asked twice: it comes out of the cache, and costs nothing.
     with alone(settings.data / "drafts.lock"), Cache(settings.data / "drafts.sqlite") as cache:
-        asked = [request for request in requests if request is not None]
         # What a day's drafts may use is not given anew to each run that goes on with them.
-        for one in asked:
+        for _, one in asked:
             if (known := cache.get(one.hash)) is not None:
                 budget.count(used_for(one, known))
-        before = budget.spent_tokens, budget.spent_money
-        answers = iter(asyncio.run(_answers(asked, settings, cache, budget)))
-    drafts, found = [], []
-    for case, request in zip(cases, requests, strict=True):
-        answer = Answer(None, ("not_asked", f"the verdict's document is longer than {DOCUMENT_LIMIT} bytes"))
-        if request is not None:
-            answer = next(answers)
-            found.append(answer)
-        drafts.append(_draft(case, model, request, answer))
-    return DraftedDay(
-        drafts=drafts,
-        requests=sum(answer.tries for answer in found),
-        cached=sum(answer.tries == 0 and answer.raw is not None for answer in found),
-        tokens=budget.spent_tokens - before[0],
-        money=budget.spent_money - before[1],
-    )
+        before = budget.spent
+        tally = Tally(
+            cached_prompt_tokens=before[0], cached_response_tokens=before[1], cached_money=budget.cost(*before)
+        )
+
+        def came(place: int, answer: Answer) -> None:
+            draft = drafts[place] = _draft(cases[place], model, requests[place], answer)
+            tally.count(draft.outcome, [code for code, _ in draft.reasons])
+            tally.requests += answer.tries
+            tally.from_cache += answer.raw is not None and not answer.tries
+            used = budget.spent[0] - before[0], budget.spent[1] - before[1]
+            tally.prompt_tokens, tally.response_tokens = used
+            tally.money, tally.seconds = budget.cost(*used), time.monotonic() - begun
+            watcher(tally, len(cases))
+
+        for place, request in enumerate(requests):
+            if request is None:
+                came(place, Answer(None, ("not_asked_long", f"the document is longer than {DOCUMENT_LIMIT} bytes")))
+        answers = asyncio.run(
+            _answers(
+                [request for _, request in asked],
+                settings,
+                cache,
+                budget,
+                lambda number, answer: came(asked[number][0], answer),
+            )
+        )
+        _need_one(answers, url)
+        tries = [_draft(cases[place], model, one, answer) for place, one in asked for answer in cache.tries(one.hash)]
+    # What was not asked is no try.
+    tries += [draft for draft in drafts.values() if draft.asked_at is None]
+    return DraftedDay([drafts[place] for place in range(len(cases))], tries, tally)
+
+
+def _need_one(answers: Sequence[Answer], url: str) -> None:
+    """Raise a UserError where nobody answers: that says nothing of a turn, and is not kept as what came of it."""
+    failures = [answer.failure for answer in answers if answer.failure and answer.asked_at]
+    if failures and all(answer.raw is None for answer in answers) and {code for code, _ in failures} == {"no_answer"}:
+        raise UserError(
+            f"{url}: {failures[-1][1]}; no request has an answer: start the server there, set"
+            f" {ENVIRONMENT['drafts_url']} to another one, or raise drafts_seconds"
+        )
+
+
+def model_of(settings: Settings) -> str:
+    """The model that is asked.
+
+    Raises:
+        UserError: no verdict is to be written for, or no model is named.
+    """
+    if not settings.drafts:
+        raise UserError('drafts: names no verdict; set drafts = ["말투 어긋남"] or others in [tool.wh_judge]')
+    if not settings.drafts_model:
+        raise UserError(f"drafts: is set, but no model is; set {ENVIRONMENT['drafts_model']}, or drafts = []")
+    return settings.drafts_model
 
 
 def endpoint_of(settings: Settings) -> tuple[str, str, str]:
     """The address that is asked, the model, and the key.
 
     Raises:
-        UserError: one of the first two is missing, or the address or the key is none.
+        UserError: as `model_of`; or the address is missing, or it or the key is none.
     """
-    url, model = settings.drafts_url, settings.drafts_model
-    if not url or not model:
+    if settings.drafts and not settings.drafts_url:
         raise UserError(
             "drafts: is set, but no endpoint is; set WH_JUDGE_DRAFTS_URL and WH_JUDGE_DRAFTS_MODEL, or drafts = []"
         )
-    key = os.environ.get(DRAFTS_KEY, "").strip() or "none"
+    model = model_of(settings)
+    url, key = settings.drafts_url or "", os.environ.get(DRAFTS_KEY, "").strip() or "none"
     check(url, key)
     return url, model, key
 
 
-async def _answers(requests: Sequence[Request], settings: Settings, cache: Cache, budget: Budget) -> list[Answer]:
+async def _answers(
+    requests: Sequence[Request],
+    settings: Settings,
+    cache: Cache,
+    budget: Budget,
+    came: Callable[[int, Answer], None],
+) -> list[Answer]:
     url, _, key = endpoint_of(settings)
-    endpoint = Endpoint(
-        url,
-        key,
-        seconds=settings.drafts_seconds,
-        tries=settings.drafts_tries,
-        pause=FIRST_PAUSE,
-    )
+    endpoint = Endpoint(url, key, seconds=settings.drafts_seconds, tries=settings.drafts_tries, pause=FIRST_PAUSE)
     try:
-        return await answer_all(requests, lambda request: endpoint.ask(request, budget), cache, settings.drafts_at_once)
+        return await answer_all(
+            requests, lambda request: endpoint.ask(request, budget), cache, settings.drafts_at_once, came
+        )
     finally:
         await endpoint.close()
 
 
-FIRST_PAUSE = 1.0
-"""Seconds before the second try of a request."""
-
-
 def _draft(case: DraftCase, model: str, request: Request | None, answer: Answer) -> Draft:
-    if answer.raw is None:
-        weighed = refused(*(answer.failure or ("no_answer", "no answer")))
-    else:
-        weighed = weigh(answer.raw, case.verdict, case.log, cut_off=answer.cut_off)
+    weighed = weigh_answer(answer, case.verdict, case.log)
     return Draft(
         turn_id=case.verdict.turn_id,
         row_hash=case.row_hash,
@@ -126,8 +158,9 @@ def _draft(case: DraftCase, model: str, request: Request | None, answer: Answer)
         outcome=weighed.outcome,
         reasons=tuple((reason.code, reason.text) for reason in weighed.reasons),
         summary=weighed.summary,
-        raw=answer.raw,
+        raw=answer.body if answer.raw is None else answer.raw,
         prompt_tokens=answer.prompt_tokens,
         response_tokens=answer.response_tokens,
         seconds=answer.seconds,
+        asked_at=None if answer.asked_at is None else dt.datetime.fromtimestamp(answer.asked_at, dt.UTC),
     )

@@ -7,17 +7,19 @@ import math
 import random
 import time
 from collections.abc import AsyncIterator, Callable
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
 import openai
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import ValidationError
 
 from wh_judge import strict_json
 from wh_judge.drafts.budget import Budget
 from wh_judge.drafts.cache import Answer
-from wh_judge.drafts.prompt import SCHEMA, Request
+from wh_judge.drafts.completion import read_completion
+from wh_judge.drafts.prompt import FORMATS, Request
 from wh_judge.errors import UserError, first_fault
 from wh_judge.settings import DRAFTS_KEY, ENVIRONMENT
 from wh_judge.text import one_line
@@ -25,15 +27,11 @@ from wh_judge.text import one_line
 LONGEST_PAUSE = 60.0
 """Seconds that one pause lasts at most, whatever the server asks for."""
 
-FORMATS: tuple[dict[str, Any] | None, ...] = (
-    {"type": "json_schema", "json_schema": {"name": "verdict", "schema": SCHEMA}},
-    {"type": "json_object", "schema": SCHEMA},
-    None,
-)
-"""How servers take a schema, in the order in which they are tried: OpenAI's way, that of llama-cpp-python, none."""
-
 ANSWER_LIMIT = 1 << 20
 """Bytes of one answer; `MOST_TOKENS` tokens of text, escaped, are far fewer."""
+
+BODY_LIMIT = 16_000
+"""Characters that are kept of an answer that is none."""
 
 _SECRET_FROM = 12
 """Characters from which a key is taken for a secret; shorter ones are what servers without keys are given."""
@@ -92,19 +90,22 @@ class Endpoint:
         Raises:
             UserError: the endpoint refuses the key, the model or the address, so that no request can be answered.
         """
-        begun, sent, failure = time.monotonic(), 0, ("not_asked", "no try was allowed")
-        while sent < self._tries:
+        failed: list[Answer] = []
+        while len(failed) < self._tries:
             await asyncio.sleep(max(0.0, self._not_before - time.monotonic()))
             most = (request.most_prompt_tokens, request.max_tokens)
             if not await budget.take(*most):
-                return Answer(None, ("not_asked", "the cap on tokens or money leaves no room for it"), tries=sent)
-            form, sent, used = self._format, sent + 1, most
+                reason = ("not_asked_cap", "the cap on tokens or money leaves no room for it")
+                return Answer(None, reason, tries=len(failed), earlier=tuple(failed))
+            form, used, content, wanted = self._format, most, b"", None
+            asked_at, begun = time.time(), time.monotonic()
             try:
                 async with asyncio.timeout(self._seconds):
-                    content = await self._send(request, FORMATS[form])
-                answer = self._answer(content, time.monotonic() - begun, sent)
+                    content = await self._send(request, form)
+                answer = self._answer(content)
                 used = used_for(request, answer)
-                return answer
+                took = time.monotonic() - begun
+                return replace(answer, seconds=took, tries=len(failed) + 1, asked_at=asked_at, earlier=tuple(failed))
             except (TimeoutError, openai.APITimeoutError):
                 failure = ("no_answer", f"no whole answer within {self._seconds:g} s")
             except (openai.AuthenticationError, openai.PermissionDeniedError, openai.NotFoundError) as error:
@@ -112,18 +113,18 @@ class Endpoint:
             except openai.APIStatusError as error:
                 if error.status_code < 400:
                     raise self._useless(error) from None
-                used, failure = (0, 0), ("no_answer", f"the server answers {self._words(error)}")
+                used, content = (0, 0), error.response.content
                 # llama-cpp-python says 500 where it should say 422.
                 if error.status_code in (400, 422, 500) and form + 1 < len(FORMATS) and _is_about_the_format(error):
-                    self._format, sent = max(self._format, form + 1), sent - 1
+                    self._format = max(self._format, form + 1)
                     continue
+                failure = ("no_answer", f"the server answers {self._words(error)}")
                 if error.status_code in (400, 422):
-                    return Answer(None, failure, tries=sent)
+                    failure = ("not_accepted", failure[1])
                 wanted = retry_after(error.response.headers)
                 if wanted is not None:
                     # The limit is the endpoint's, so that every request waits for it, not only this one.
                     self._not_before = max(self._not_before, time.monotonic() + min(wanted, LONGEST_PAUSE))
-                    continue
             except openai.APIConnectionError as error:
                 failure = ("no_answer", self._without_key(f"the connection broke: {error.__cause__ or error}"))
             except ValidationError as error:
@@ -132,38 +133,29 @@ class Endpoint:
                 failure = ("no_answer", f"the answer is no chat completion: {strict_json.reason(error)}")
             finally:
                 await budget.give_back(most, used)
-            if sent < self._tries:
-                await asyncio.sleep(self._jittered(sent))
-        return Answer(None, failure, seconds=time.monotonic() - begun, tries=sent)
+            body = self._without_key(content.decode(errors="replace"))[:BODY_LIMIT] or None
+            took = time.monotonic() - begun
+            failed.append(Answer(None, failure, body, seconds=took, asked_at=asked_at))
+            if failure[0] == "not_accepted":
+                break
+            if wanted is None and len(failed) < self._tries:
+                await asyncio.sleep(self._jittered(len(failed)))
+        *earlier, last = failed
+        return replace(last, tries=len(failed), earlier=tuple(earlier))
 
     def _jittered(self, sent: int) -> float:
         """Seconds to wait after so many tries: doubling, and each request another time, so that they do not meet."""
         return float(min(LONGEST_PAUSE, self._pause * 2 ** (sent - 1)) * (0.5 + self._chance()))
 
-    async def _send(self, request: Request, form: dict[str, Any] | None) -> bytes:
-        more: dict[str, Any] = {} if form is None else {"response_format": form}
+    async def _send(self, request: Request, form: int) -> bytes:
         # The client would take any answer for a completion: it is read here, by what it must hold.
-        response = await self._client.chat.completions.with_raw_response.create(
-            model=request.model,
-            messages=[{"role": role, "content": content} for role, content in request.messages],  # type: ignore[misc]
-            max_tokens=request.max_tokens,
-            temperature=0,
-            seed=0,
-            **more,
-        )
-        return response.content
+        response = await self._client.chat.completions.with_raw_response.create(**request.body(form))
+        content: bytes = response.content
+        return content
 
-    def _answer(self, content: bytes, seconds: float, sent: int) -> Answer:
-        completion = _Completion.model_validate(strict_json.decode(content.decode(errors="replace")))
-        choice, usage = completion.choices[0], completion.usage
-        return Answer(
-            raw=self._without_key(choice.message.content or choice.message.refusal or ""),
-            cut_off=choice.finish_reason == "length",
-            prompt_tokens=usage.prompt_tokens,
-            response_tokens=usage.completion_tokens,
-            seconds=seconds,
-            tries=sent,
-        )
+    def _answer(self, content: bytes) -> Answer:
+        answer = read_completion(strict_json.decode(content.decode(errors="replace")))
+        return replace(answer, raw=self._without_key(answer.raw or ""))
 
     def _useless(self, error: openai.APIStatusError) -> UserError:
         """What is refused to every request alike."""
@@ -183,37 +175,6 @@ class Endpoint:
 def used_for(request: Request, answer: Answer) -> tuple[int, int]:
     """Tokens of the prompt and of the response; where a server does not count, it may have used all that it could."""
     return answer.prompt_tokens or request.most_prompt_tokens, answer.response_tokens or request.max_tokens
-
-
-def _whole(value: Any) -> Any:
-    """A text that can be kept: half of a surrogate pair is none."""
-    return value.encode(errors="replace").decode() if isinstance(value, str) else value
-
-
-_Text = Annotated[str | None, BeforeValidator(_whole)]
-_Tokens = Annotated[int, Field(ge=0, le=10**12), BeforeValidator(lambda value: 0 if value is None else value)]
-
-
-class _Message(BaseModel):
-    content: _Text = None
-    refusal: _Text = None
-
-
-class _Choice(BaseModel):
-    message: _Message
-    finish_reason: str | None = None
-
-
-class _Usage(BaseModel):
-    prompt_tokens: _Tokens = 0
-    completion_tokens: _Tokens = 0
-
-
-class _Completion(BaseModel):
-    """What is read of a chat completion."""
-
-    choices: Annotated[list[_Choice], Field(min_length=1)]
-    usage: Annotated[_Usage, BeforeValidator(lambda value: {} if value is None else value)] = _Usage()
 
 
 def check(url: str, key: str) -> None:

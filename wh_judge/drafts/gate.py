@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from wh_judge import strict_json
+from wh_judge.drafts.cache import Answer
 from wh_judge.model import VERDICTS, Verdict
 from wh_judge.validations import MODEL_OUTPUT, Log, validate
 from wh_judge.validations.validation import differs, shown
 
-Outcome = Literal["kept", "default", "thrown_away"]
+Outcome = Literal["kept", "default", "thrown_away", "no_response"]
 """`kept`: the model's sentence stands. `default`: the rule's does. `thrown_away`: the rule's, and nothing else of the
-response counts either."""
+response counts either. `no_response`: the rule's, since there is nothing to weigh."""
 
 SUMMARY_LIMIT = 300
 """Characters of a sentence that a list can still show."""
 
 THROWN_AWAY = frozenset(
-    {"no_answer", "not_asked", "no_json", "cut_off", "other_turn", "other_verdict", "v01_verdict_value"}
-    | {"v02_required_filled"}
+    {"no_json", "cut_off", "other_turn", "other_verdict", "v01_verdict_value", "v02_required_filled"}
 )
 """Reasons that make a response worthless as a whole; all others cost it only its sentence."""
 
@@ -46,6 +46,13 @@ class Weighed:
     summary: str | None
     """The model's sentence where it is kept."""
     reasons: tuple[Reason, ...]
+
+
+def weigh_answer(answer: Answer, verdict: Verdict, log: Log) -> Weighed:
+    """Weigh what came of a request."""
+    if answer.raw is None:
+        return Weighed("no_response", None, (Reason(*(answer.failure or ("no_answer", "no answer"))),))
+    return weigh(answer.raw, verdict, log, cut_off=answer.cut_off)
 
 
 def weigh(raw: str, verdict: Verdict, log: Log, *, cut_off: bool = False) -> Weighed:
@@ -82,7 +89,7 @@ def weigh_claim(claim: Any, verdict: Verdict, log: Log) -> Weighed:
 
 
 def refused(code: str, text: str) -> Weighed:
-    """A response, or the lack of one, of which nothing can be used."""
+    """A response of which nothing can be used."""
     return Weighed("thrown_away", None, (Reason(code, text),))
 
 

@@ -28,6 +28,13 @@ INSTRUCTIONS = """\
 
 SCHEMA: dict[str, Any] = Verdict.model_json_schema()
 
+FORMATS: tuple[dict[str, Any], ...] = (
+    {"response_format": {"type": "json_schema", "json_schema": {"name": "verdict", "schema": SCHEMA}}},
+    {"response_format": {"type": "json_object", "schema": SCHEMA}},
+    {},
+)
+"""How servers take a schema, in the order in which they are tried: OpenAI's way, that of llama-cpp-python, none."""
+
 
 @dataclass(frozen=True)
 class Request:
@@ -43,6 +50,12 @@ class Request:
         """What was asked, and of which model; where it is served does not count."""
         asked = [self.model, self.messages, self.max_tokens, SCHEMA]
         return hashlib.sha256(json.dumps(asked, ensure_ascii=False).encode()).hexdigest()[:32]
+
+    def body(self, form: int = 0) -> dict[str, Any]:
+        """What is sent to a server, with the schema in one of the `FORMATS`."""
+        messages = [{"role": role, "content": content} for role, content in self.messages]
+        same = {"max_tokens": self.max_tokens, "temperature": 0, "seed": 0}
+        return {"model": self.model, "messages": messages} | same | FORMATS[form]
 
     @property
     def most_prompt_tokens(self) -> int:

@@ -1,11 +1,12 @@
 """Files of responses, scored as drafts are: so that models can be compared at it, whoever asked them."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from wh_judge.drafts.gate import Weighed, refused, weigh_claim
+from wh_judge.drafts.batch import is_batch, read_answer
+from wh_judge.drafts.gate import Weighed, refused, weigh_answer, weigh_claim
 from wh_judge.readers import Record
 from wh_judge.rules import Case, judge_turn
 from wh_judge.validations import Log
@@ -40,7 +41,7 @@ def score(responses: Iterable[tuple[str, Record]], log: Log) -> list[Score]:
         entry.outcomes[weighed.outcome] += 1
         entry.reasons.update({reason.code for reason in weighed.reasons})
         if weighed.reasons:
-            turn_id = (record.value or {}).get("turn_id")
+            turn_id = _turn_id(record.value or {})
             entry.refusals.append(
                 {
                     "line": record.line,
@@ -55,11 +56,18 @@ def score(responses: Iterable[tuple[str, Record]], log: Log) -> list[Score]:
 def _weighed(record: Record, log: Log) -> Weighed:
     if record.value is None:
         return refused("no_json", record.reason or "the response cannot be read")
-    turn_id = record.value.get("turn_id")
+    turn_id = _turn_id(record.value)
     turn = log.turns.get(turn_id) if isinstance(turn_id, str) else None
     card = log.cards.get(turn.character_id) if turn else None
     if turn is None or card is None:
         what = "a turn of the log" if turn is None else "a turn whose character has a card"
         return refused("other_turn", f"turn_id: expected {what}, found {shown(turn_id)}")
     verdict, _ = judge_turn(Case(turn, card, log.lexicon, log.mentions, log.settings))
+    if is_batch(record.value):
+        return weigh_answer(read_answer(record.value), verdict, log)
     return weigh_claim(record.value, verdict, log)
+
+
+def _turn_id(row: Mapping[str, Any]) -> Any:
+    """The turn that a row is about, as it says."""
+    return row.get("custom_id" if is_batch(row) else "turn_id")

@@ -23,6 +23,7 @@ from wh_judge.review.book import BOOK, DamagedBook, book_of
 from wh_judge.screen import (
     arena,
     changes,
+    drafts,
     evaluations,
     export,
     probes,
@@ -86,6 +87,7 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
             Route("/arena", arena.vote_page, methods=["POST"]),
             _page("/ratings", _reading(arena.ratings_page)),
             _page("/probes", _reading(probes.page), "family", "page"),
+            _page("/drafts", _reading(drafts.page), "model", "reason", "page"),
             _page("/review", review.page, "tab", "by", "week", "written", "at", "taken"),
             Route("/review", review.decide_page, methods=["POST"]),
             Route("/review/take", review.take_page, methods=["POST"]),

@@ -34,6 +34,7 @@ PAGES = (
     ("/arena", "투표"),
     ("/ratings", "순위"),
     ("/probes", "시험 문항"),
+    ("/drafts", "초안"),
     ("/changes", "바뀐 판정"),
     ("/review", "검토"),
     ("/notes", "검증 노트"),

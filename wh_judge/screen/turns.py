@@ -10,7 +10,7 @@ from wh_judge.model import VERDICT_SCHEMA, VERDICTS, verdict_document, verdict_f
 from wh_judge.review.decisions import Decision, in_force
 from wh_judge.screen.changes import decisions_by_id, told
 from wh_judge.screen.decided import damaged, decision, read, written_down
-from wh_judge.screen.drafts import drafts_of
+from wh_judge.screen.drafts import OUTCOMES, RAW_SHOWN, cells_in, drafts_of
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
 from wh_judge.screen.listing import character_names
@@ -40,6 +40,7 @@ def turn_page(request: Request, snapshot: Snapshot) -> Response:
            WHERE turn_id = $id""",
         of_turn | {"session": row["session_id"]},
     )
+    evidence = row.get("evidence") or []
     cards = snapshot.rows("SELECT * FROM character_card WHERE character_id = $id", {"id": row["character_id"]})
     return render(
         request,
@@ -61,7 +62,10 @@ def turn_page(request: Request, snapshot: Snapshot) -> Response:
         ),
         failed=snapshot.rows("SELECT code, reason, run_id FROM failed_row WHERE turn_id = $id ORDER BY code", of_turn),
         labels=snapshot.rows("SELECT verdict, note FROM gold_label WHERE turn_id = $id", of_turn),
-        drafts=drafts_of(snapshot, turn_id),
+        drafts=drafts_of(snapshot, turn_id, evidence),
+        outcomes=OUTCOMES,
+        raw_shown=RAW_SHOWN,
+        own_cells=cells_in(row.get("summary") or "", evidence),
         full_text=FULL_TEXT,
         verdicts=VERDICTS,
         decided=_decided(book, row),

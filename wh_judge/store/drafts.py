@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 
+from wh_judge.errors import UserError
 from wh_judge.model import (
     LEXICON_SCHEMA,
     TURN_SCHEMA,
@@ -20,6 +21,7 @@ from wh_judge.model import (
 )
 from wh_judge.rules import Lexicon, RuleSettings
 from wh_judge.store import transaction
+from wh_judge.store.days import judged_versions
 from wh_judge.store.schema import arrow, names
 from wh_judge.store.versions import cards_by_version, now
 from wh_judge.validations import Log
@@ -37,7 +39,7 @@ class DraftCase:
 
 @dataclass(frozen=True)
 class Draft:
-    """What became of the request for one verdict."""
+    """What became of the request for one verdict, or of one try of it."""
 
     turn_id: str
     row_hash: str
@@ -49,9 +51,12 @@ class Draft:
     """Codes and what was found; empty for a sentence that is kept."""
     summary: str | None
     raw: str | None
+    """The response as it came; where there is none, what the server sent instead, cut."""
     prompt_tokens: int
     response_tokens: int
     seconds: float
+    asked_at: dt.datetime | None
+    """None where nothing was asked."""
 
 
 def read_cases(
@@ -98,19 +103,34 @@ class _Logs:
         return self._logs[-1][1]
 
 
-def keep_drafts(connection: duckdb.DuckDBPyConnection, day: dt.date, drafts: Sequence[Draft], run_id: str) -> None:
-    """Keep what became of each; of one request for one verdict the newest answer stays."""
-    if not drafts:
+def days_to_draft(connection: duckdb.DuckDBPyConnection, first: dt.date, last: dt.date) -> list[dt.date]:
+    """The judged days from `first` to `last`.
+
+    Raises:
+        UserError: there is none.
+    """
+    judged = list(judged_versions(connection))
+    days = [day for day in judged if first <= day <= last]
+    if not days:
+        known = f"judged are {min(judged)} to {max(judged)}" if judged else "no day is"
+        raise UserError(f"FROM {first} TO {last}: none of these days was judged; {known}; do wh-judge run first")
+    return days
+
+
+def keep_drafts(connection: duckdb.DuckDBPyConnection, day: dt.date, tries: Sequence[Draft], run_id: str) -> None:
+    """Keep what became of each try.
+
+    One that is kept already stays as it is, unless it is weighed otherwise now. That a turn was not asked about stays
+    until it is.
+    """
+    if not tries:
         return
     with transaction(connection):
-        connection.executemany(
-            """DELETE FROM draft_row WHERE turn_id = ? AND row_hash = ? AND model = ?
-               AND request_hash IS NOT DISTINCT FROM ?""",
-            [[draft.turn_id, draft.row_hash, draft.model, draft.request_hash] for draft in drafts],
+        connection.execute(
+            "CREATE OR REPLACE TEMP TABLE new_draft AS SELECT * EXCLUDE (run_id, written_at) FROM draft_row LIMIT 0"
         )
-        moment = now(connection)
         connection.executemany(
-            "INSERT INTO draft_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO new_draft VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 [
                     day,
@@ -125,22 +145,40 @@ def keep_drafts(connection: duckdb.DuckDBPyConnection, day: dt.date, drafts: Seq
                     draft.prompt_tokens,
                     draft.response_tokens,
                     draft.seconds,
-                    run_id,
-                    moment,
+                    draft.asked_at,
                 ]
-                for draft in drafts
+                for draft in tries
             ],
+        )
+        same = """old.turn_id = new.turn_id AND old.row_hash = new.row_hash AND old.model = new.model
+                  AND old.request_hash IS NOT DISTINCT FROM new.request_hash"""
+        connection.execute(
+            f"""DELETE FROM draft_row AS old USING new_draft AS new
+                WHERE {same} AND (old.asked_at IS NULL OR old.asked_at = new.asked_at
+                    AND (old.outcome <> new.outcome OR old.reasons <> new.reasons))"""
+        )
+        connection.execute(
+            f"""INSERT INTO draft_row BY NAME
+                SELECT new.*, ? AS run_id, ?::TIMESTAMPTZ AS written_at FROM new_draft AS new
+                WHERE NOT EXISTS (FROM draft_row AS old WHERE {same} AND old.asked_at = new.asked_at)""",
+            [run_id, now(connection)],
         )
 
 
 def count_drafts(connection: duckdb.DuckDBPyConnection, first: dt.date, last: dt.date) -> list[dict[str, Any]]:
-    """The drafts for verdicts in force on these days: how many, by model, outcome and first reason, with the first turn
-    of each and what was found there."""
+    """What models wrote for verdicts in force on these days, by model, outcome and reason.
+
+    Each row has how many `answers` there are, each try counted, and for how many `turns` it is what came last; one
+    answer may be refused for several reasons. With them stand one turn and what was found there.
+    """
     rows = connection.execute(
-        """SELECT model, outcome, reasons[1].code AS reason, count(*) AS drafts,
-                  arg_min(turn_id, place) AS turn_id, arg_min(reasons[1].text, place) AS found
-           FROM (SELECT *, (length(turn_id), turn_id) AS place FROM draft WHERE day BETWEEN ? AND ?)
-           GROUP BY model, outcome, reason ORDER BY model, outcome, reason""",
+        """SELECT model, outcome, reason.code AS reason, count(asked_at) AS answers, count(*) FILTER (stands) AS turns,
+                  arg_min(turn_id, place) AS turn_id, arg_min(reason.text, place) AS found
+           FROM (SELECT *, (NOT stands, length(turn_id), turn_id) AS place, unnest(
+                     CASE WHEN len(reasons) = 0 THEN [NULL] ELSE reasons END) AS reason
+                 FROM draft_answer WHERE day BETWEEN ? AND ?)
+           GROUP BY ALL ORDER BY model, outcome, reason""",
         [first, last],
     ).fetchall()
-    return [dict(zip(("model", "outcome", "reason", "drafts", "turn_id", "found"), row, strict=True)) for row in rows]
+    columns = ("model", "outcome", "reason", "answers", "turns", "turn_id", "found")
+    return [dict(zip(columns, row, strict=True)) for row in rows]

@@ -17,6 +17,7 @@ CONFIG: dict[str, Any] = {"autoinstall_known_extensions": False, "memory_limit":
 MIGRATIONS: tuple[str, ...] = (
     """ALTER TABLE judged_day ADD COLUMN IF NOT EXISTS card_as_of VARCHAR;
        ALTER TABLE verdict_closed ADD COLUMN IF NOT EXISTS card_as_of VARCHAR""",
+    "ALTER TABLE IF EXISTS draft_row ADD COLUMN IF NOT EXISTS asked_at TIMESTAMPTZ",
 )
 """SQL by which a warehouse of version n becomes one of version n + 1, from n = 1 on; never changed once released.
 

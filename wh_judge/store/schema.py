@@ -194,9 +194,12 @@ CREATE TABLE IF NOT EXISTS draft_row (
     day DATE NOT NULL, turn_id VARCHAR NOT NULL, row_hash VARCHAR NOT NULL, request_hash VARCHAR,
     model VARCHAR NOT NULL, outcome VARCHAR NOT NULL, reasons STRUCT(code VARCHAR, text VARCHAR)[] NOT NULL,
     summary VARCHAR, raw VARCHAR, prompt_tokens BIGINT NOT NULL, response_tokens BIGINT NOT NULL,
-    seconds DOUBLE NOT NULL, run_id VARCHAR NOT NULL, written_at TIMESTAMPTZ NOT NULL);
-CREATE OR REPLACE VIEW draft AS
-    SELECT draft_row.* EXCLUDE row_hash FROM draft_row JOIN verdict_row USING (turn_id, row_hash);
+    seconds DOUBLE NOT NULL, run_id VARCHAR NOT NULL, written_at TIMESTAMPTZ NOT NULL, asked_at TIMESTAMPTZ);
+CREATE OR REPLACE VIEW draft_answer AS
+    SELECT draft_row.* EXCLUDE row_hash, row_number() OVER (
+        PARTITION BY turn_id, model ORDER BY asked_at DESC NULLS LAST, draft_row.written_at DESC) = 1 AS stands
+    FROM draft_row JOIN verdict_row USING (turn_id, row_hash);
+CREATE OR REPLACE VIEW draft AS SELECT * EXCLUDE stands FROM draft_answer WHERE stands;
 CREATE TABLE IF NOT EXISTS unjudged (
     day DATE NOT NULL, {_columns(UNJUDGED_SCHEMA)}, turn_version VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS unjudged_left (turn_id VARCHAR NOT NULL, turn_version VARCHAR NOT NULL);
@@ -241,13 +244,13 @@ CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL);
 What a file brought before is kept in `turn_history`, as are all versions of cards, lexicon and settings. `verdict_row`
 holds the verdicts in force, `verdict_closed` those that were replaced, with the lexicon and `card_as_of` that their day
 was judged with last; `outcome` has, for each verdict, one letter per validation: P passed, N not applicable.
-`draft_row` keeps what every model answered, and `draft` shows what was written for the verdicts in force. `decision` is
-the book of decisions, `decision_effect` has the cells of inputs that one of them made, and `decision_seen` which of
-them each input knows. `input_version` tells of each version of an input which runs wrote the first and the last verdict
-from it; a lexicon row's version is its topic, and the versions of a turn are in `verdict_history`. `unjudged_left`
-remembers turns without a verdict that moved to a day that was not judged since. `publication` has one row: what the
-newest snapshot was made from. `layout` has one, the hash of all this, and `schema_version` one, the number that
-`layout.py` migrates from."""
+`draft_row` keeps each try of each request to a model; `draft_answer` shows those for the verdicts in force, and `draft`
+the last one of each turn and model. `decision` is the book of decisions, `decision_effect` has the cells of inputs that
+one of them made, and `decision_seen` which of them each input knows. `input_version` tells of each version of an input
+which runs wrote the first and the last verdict from it; a lexicon row's version is its topic, and the versions of a
+turn are in `verdict_history`. `unjudged_left` remembers turns without a verdict that moved to a day that was not judged
+since. `publication` has one row: what the newest snapshot was made from. `layout` has one, the hash of all this, and
+`schema_version` one, the number that `layout.py` migrates from."""
 
 PUBLISHED = {
     "chat_turn": "day, length(turn_id), turn_id",
@@ -262,7 +265,8 @@ PUBLISHED = {
     "read_file": '"table", file',
     "verdict": "day, length(turn_id), turn_id",
     "unjudged": "day, length(turn_id), turn_id",
-    "draft": "day, length(turn_id), turn_id, model, written_at",
+    "draft": "day, length(turn_id), turn_id, model",
+    "draft_answer": "day, length(turn_id), turn_id, model, asked_at, written_at",
     "verdict_history": "day, length(turn_id), turn_id, written_at",
     "card_history": "character_id, valid_from, version",
     "settings_history": "valid_from, version",
@@ -290,6 +294,7 @@ VIEWED = {
     "verdict_history": """SELECT * FROM verdict_closed
         UNION ALL BY NAME SELECT * EXCLUDE evidence_shown, NULL::VARCHAR AS until_run, NULL::TIMESTAMPTZ AS until_at
         FROM verdict""",
+    "draft": "SELECT * EXCLUDE stands FROM draft_answer WHERE stands",
 }
 """Views of a snapshot on its tables."""
 
@@ -305,10 +310,10 @@ VERSIONED = {
 """Of the tables that grow with the log, what their contents follow from, and an order: each row's hash is stored with
 it, and to hash the rows themselves takes ten times as long."""
 
-FOLLOWING = {"input_version", "model_profile", "model_rating", "probe_result", "probe_answer"}
+FOLLOWING = {"draft", "input_version", "model_profile", "model_rating", "probe_result", "probe_answer"}
 """Tables of a snapshot whose contents follow from those of its others."""
 
-LOOKED_UP = {"chat_turn": "turn_id", "verdict": "turn_id", "verdict_closed": "turn_id"}
+LOOKED_UP = {"chat_turn": "turn_id", "verdict": "turn_id", "verdict_closed": "turn_id", "draft_answer": "turn_id"}
 """Columns of a snapshot by which single rows are looked up; each has an index."""
 
 UNCOMPRESSED = {"chat_turn": ("user_message", "reply_text"), "verdict": ("evidence_shown",)}

@@ -148,7 +148,7 @@ def _state(connection: duckdb.DuckDBPyConnection) -> str:
         "SELECT * FROM failed_row": "day, code, turn_id, reason",
         "SELECT * FROM evaluation": "name",
         "SELECT * FROM decision": "position",
-        "SELECT * FROM draft": "day, turn_id, model, written_at",
+        "SELECT * FROM draft_answer": "day, turn_id, model, asked_at, written_at",
     }
     return " ".join(table_version(connection, sql, order) for sql, order in sources.items())
 

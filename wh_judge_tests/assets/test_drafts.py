@@ -44,9 +44,23 @@ def test_a_day_is_reported_with_counts_by_reason_and_model(
         assert ran.run("write_drafts", DAY_2).success
     metadata = ran.metadata("drafts", "2026-09-02")
     assert metadata["dagster/row_count"] == 2
-    assert [metadata[name] for name in ("kept", "default", "thrown_away")] == [1, 1, 0]
-    assert (metadata["requests"], metadata["from_cache"], metadata["tokens"]) == (2, 0, 2400)
-    assert "| m | v10&#95;summary&#95;one&#95;polite&#95;sentence | 1 |" in metadata["refusals"]
+    assert [metadata[name] for name in ("turns", "kept", "default", "thrown_away", "no_response")] == [2, 1, 1, 0, 0]
+    told = [metadata[name] for name in ("requests", "prompt_tokens", "response_tokens", "from_cache")]
+    assert told == [2, 2000, 400, 0]
+    assert metadata["reasons"] == {"v10_summary_one_polite_sentence": 1}
+    assert "| m | v10&#95;summary&#95;one&#95;polite&#95;sentence | 1 | 1 |" in metadata["refusals"]
+
+
+def test_a_rerun_says_what_came_from_the_cache_and_had_cost(
+    ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(copying()) as script:
+        switch_on(tmp_path, monkeypatch, script.url)
+        ran.run("write_drafts", DAY_2)
+        ran.run("write_drafts", DAY_2)
+    metadata = ran.metadata("drafts", "2026-09-02")
+    told = [metadata[name] for name in ("requests", "prompt_tokens", "from_cache", "cached_prompt_tokens")]
+    assert told == [0, 0, 2, 2000] and metadata["cached_response_tokens"] == 400
 
 
 def test_chat_text_in_a_refusal_is_no_markup(ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

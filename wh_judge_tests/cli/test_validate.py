@@ -198,7 +198,7 @@ def test_verdicts_that_cannot_be_read_at_all_are_2(name: str, content: str, why:
     [
         ((), TURNS, "none of its 8 rows has a cell verdict"),
         ((), CARDS, "none of its 3 rows has a cell verdict"),
-        (("--drafts",), CARDS, "none of its 3 rows has a cell turn_id"),
+        (("--drafts",), CARDS, "none of its 3 rows has a cell turn_id or custom_id"),
     ],
 )
 def test_a_file_of_something_else_is_2_in_one_line(flags: tuple[str, ...], file: Path, why: str) -> None:

@@ -35,8 +35,8 @@ class Server:
         if number in self.fatal:
             raise UserError("the endpoint refuses the key")
         if number in self.silent:
-            return Answer(None, ("no_answer", "nothing"), tries=1)
-        return Answer(f"답 {number}", tries=1, prompt_tokens=3, response_tokens=4)
+            return Answer(None, ("no_answer", "nothing"), tries=1, asked_at=1.0)
+        return Answer(f"답 {number}", tries=1, prompt_tokens=3, response_tokens=4, asked_at=2.0)
 
 
 def answers(path: Path, server: Server, count: int, at_once: int = 3) -> list[Answer]:
@@ -68,7 +68,7 @@ def test_an_endpoint_that_is_silent_is_given_up(tmp_path: Path) -> None:
     server = Server(silent=range(100))
     found = answers(tmp_path, server, 20, at_once=1)
     assert len(server.asked) == GIVE_UP
-    assert [answer.failure[0] for answer in found if answer.failure] == ["no_answer"] * 5 + ["not_asked"] * 15
+    assert [answer.failure[0] for answer in found if answer.failure] == ["no_answer"] * 5 + ["not_asked_silent"] * 15
 
 
 def test_what_ends_one_ends_all_and_keeps_what_was_answered(tmp_path: Path) -> None:
@@ -77,6 +77,16 @@ def test_what_ends_one_ends_all_and_keeps_what_was_answered(tmp_path: Path) -> N
     again = Server()
     answers(tmp_path, again, 8)
     assert sorted(again.asked) == [4, 5, 6, 7]
+
+
+def test_each_answer_is_told_as_soon_as_it_is_there(tmp_path: Path) -> None:
+    told: list[tuple[int, str | None]] = []
+    with Cache(tmp_path / "answers.sqlite") as cache:
+        server = Server(silent=[1])
+        asyncio.run(
+            answer_all(requests(3), server.ask, cache, 3, lambda place, answer: told.append((place, answer.raw)))
+        )
+    assert told == [(2, "답 2"), (1, None), (0, "답 0")]
 
 
 def test_nothing_to_ask_is_no_answer(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_what_comes_back_makes_room_for_who_waits() -> None:
         waiting = asyncio.create_task(budget.take(50, 30))
         await asyncio.sleep(0)
         await budget.give_back((60, 40), (10, 5))
-        return await waiting, budget.spent_tokens
+        return await waiting, sum(budget.spent)
 
     assert asyncio.run(run()) == (True, 15)
 
@@ -73,4 +73,4 @@ def test_neither_cap_is_passed_by_many_at_once() -> None:
 
     asked = asyncio.run(run())
     assert any(asked) and not all(asked)
-    assert budget.spent_tokens <= 5_000 and budget.spent_money <= 0.02
+    assert sum(budget.spent) <= 5_000 and budget.cost(*budget.spent) <= 0.02

@@ -3,9 +3,11 @@
 import json
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,10 @@ import pytest
 
 from wh_judge.drafts import day
 from wh_judge.drafts.day import DraftedDay, draft_day
+from wh_judge.drafts.tally import Tally
 from wh_judge.errors import UserError
 from wh_judge.settings import DRAFTS_KEY
-from wh_judge.store.drafts import keep_drafts, read_cases
+from wh_judge.store.drafts import count_drafts, keep_drafts, read_cases
 from wh_judge_tests.drafts.scripted import Scripted, Step, copying, serving
 from wh_judge_tests.house import CARDS, DAY_1, DAY_2, House, rows, settle
 
@@ -44,8 +47,12 @@ def warehouse(house: House) -> Iterator[duckdb.DuckDBPyConnection]:
 def draft(house: House, connection: duckdb.DuckDBPyConnection, script: Scripted, **options: Any) -> DraftedDay:
     settings = house.settings.model_copy(update={"drafts_url": script.url, **options})
     result = draft_day(read_cases(connection, DAY_2, settings.drafts, settings.rules), settings)
-    keep_drafts(connection, DAY_2, result.drafts, "run")
+    keep_drafts(connection, DAY_2, result.tries, "run")
     return result
+
+
+def outcomes(result: DraftedDay) -> Counter[str]:
+    return Counter(draft.outcome for draft in result.drafts)
 
 
 TURNS = ["T-6", "T-7", "T-8", "T-12"]
@@ -55,8 +62,10 @@ def test_the_chosen_verdicts_are_asked_about(house: House, warehouse: duckdb.Duc
     with serving(copying()) as script:
         result = draft(house, warehouse, script)
     assert [one.turn_id for one in result.drafts] == TURNS
-    assert result.outcomes == {"kept": 4} and not result.reasons
-    assert (result.requests, result.cached, result.tokens, result.money) == (4, 0, 4 * 1200, 0.0)
+    assert outcomes(result) == {"kept": 4}
+    assert replace(result.tally, seconds=0.0) == Tally(
+        turns=4, kept=4, requests=4, prompt_tokens=4000, response_tokens=800
+    )
     assert sorted(json.loads(sent["messages"][1]["content"])["verdict"]["turn_id"] for sent in script.requests) == (
         sorted(TURNS)
     )
@@ -73,9 +82,19 @@ def test_evidence_of_a_turn_of_another_day_holds(house: House, warehouse: duckdb
 def test_the_second_time_nothing_is_asked(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
     with serving(copying()) as script:
         before, after = draft(house, warehouse, script), draft(house, warehouse, script)
-    assert (len(script.requests), after.requests, after.cached, after.tokens) == (4, 0, 4, 0)
+    assert len(script.requests) == 4
+    assert replace(after.tally, seconds=0.0) == Tally(
+        turns=4, kept=4, from_cache=4, cached_prompt_tokens=4000, cached_response_tokens=800
+    )
     assert before.drafts == after.drafts
-    assert rows(warehouse, "SELECT count(*) FROM draft") == [(4,)]
+    assert rows(warehouse, "SELECT count(*) FROM draft_row") == [(4,)]
+
+
+def test_what_cached_answers_had_cost_is_told_apart(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
+    priced = {"drafts_prices": (1.0, 10.0)}
+    with serving(copying()) as script:
+        before, after = (draft(house, warehouse, script, **priced).tally for _ in range(2))
+    assert (before.money, before.cached_money) == (0.012, 0.0) == (after.cached_money, after.money)
 
 
 def test_two_at_once_ask_nothing_twice(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
@@ -83,8 +102,8 @@ def test_two_at_once_ask_nothing_twice(house: House, warehouse: duckdb.DuckDBPyC
         settings = house.settings.model_copy(update={"drafts_url": script.url})
         cases = read_cases(warehouse, DAY_2, settings.drafts, settings.rules)
         one, other = pool.map(lambda _: draft_day(cases, settings), range(2))
-    assert len(script.requests) == 4 == one.requests + other.requests
-    assert one.drafts == other.drafts and {one.cached, other.cached} == {0, 4}
+    assert len(script.requests) == 4 == one.tally.requests + other.tally.requests
+    assert one.drafts == other.drafts and {one.tally.from_cache, other.tally.from_cache} == {0, 4}
 
 
 REFUSED = Step('{"verdict": "합격"}')
@@ -95,8 +114,8 @@ def test_every_refusal_is_kept_with_its_reason_and_the_raw_response(
 ) -> None:
     with serving(REFUSED) as script:
         result = draft(house, warehouse, script)
-    assert result.outcomes == {"thrown_away": 4}
-    assert result.reasons["m", "v01_verdict_value"] == 4
+    assert outcomes(result) == {"thrown_away": 4}
+    assert result.tally.reasons["v01_verdict_value"] == 4
     found = rows(warehouse, "SELECT turn_id, outcome, summary, raw, reasons[1].code, model FROM draft ORDER BY ALL")
     assert found == [
         (turn_id, "thrown_away", None, REFUSED.content, "v01_verdict_value", "m") for turn_id in sorted(TURNS)
@@ -111,21 +130,93 @@ def test_the_verdict_stays_what_the_rules_gave(house: House, warehouse: duckdb.D
     assert rows(warehouse, "FROM verdict ORDER BY turn_id") == before
 
 
-def test_no_answer_is_kept_as_such_and_asked_again(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
-    with serving(Step(status=500)) as script:
-        result = draft(house, warehouse, script)
-    assert {one.reasons[0][0] for one in result.drafts} == {"no_answer"} and result.requests == 8
+BROKEN = Step(status=500, body=b"out of memory")
+
+
+def test_every_try_that_failed_is_kept_with_its_reason_and_what_came(
+    house: House, warehouse: duckdb.DuckDBPyConnection
+) -> None:
+    with serving(copying(), BROKEN, Step(body=b"{half"), copying()) as script:
+        result = draft(house, warehouse, script, drafts_at_once=1)
+    assert outcomes(result) == {"kept": 3, "no_response": 1} and result.tally.requests == 5
+    with serving(BROKEN, copying()) as script:
+        again = draft(house, warehouse, script, drafts_at_once=1)
+    assert outcomes(again) == {"kept": 4} and (again.tally.requests, again.tally.from_cache) == (2, 3)
+    told = rows(
+        warehouse,
+        "SELECT outcome, reasons[1].code, raw, stands FROM draft_answer WHERE turn_id = 'T-7' ORDER BY asked_at",
+    )
+    assert told[:-1] == [
+        ("no_response", "no_answer", raw, False) for raw in ("out of memory", "{half", "out of memory")
+    ]
+    assert told[-1][0] == "kept" and told[-1][3]
+    assert rows(warehouse, "SELECT turn_id, outcome FROM draft ORDER BY ALL") == [
+        (turn, "kept") for turn in sorted(TURNS)
+    ]
+
+
+def test_counts_are_of_answers_and_of_turns(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
+    with serving(BROKEN, copying(verdict="합격"), copying()) as script:
+        draft(house, warehouse, script, drafts_at_once=1)
+    counts = count_drafts(warehouse, DAY_2, DAY_2)
+    assert [(row["outcome"], row["reason"], row["answers"], row["turns"]) for row in counts] == [
+        ("kept", None, 3, 3),
+        ("no_response", "no_answer", 1, 0),
+        ("thrown_away", "v01_verdict_value", 1, 1),
+    ]
+
+
+def test_what_is_asked_anew_leaves_what_was_refused_before(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
+    with serving(REFUSED) as script:
+        draft(house, warehouse, script)
+    (house.data / "drafts.sqlite").unlink()
     with serving(copying()) as script:
-        assert draft(house, warehouse, script).outcomes == {"kept": 4}
-    assert rows(warehouse, "SELECT DISTINCT outcome, len(reasons) FROM draft") == [("kept", 0)]
+        draft(house, warehouse, script)
+    assert rows(warehouse, "SELECT outcome, stands, count(*) FROM draft_answer GROUP BY ALL ORDER BY ALL") == [
+        ("kept", True, 4),
+        ("thrown_away", False, 4),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [(None, "the connection broke"), (Step(status=500), "the server answers 500"), (Step(seconds=9.0), "within 0.2 s")],
+)
+def test_where_nobody_answers_the_day_fails_and_nothing_is_kept_of_it(
+    house: House, warehouse: duckdb.DuckDBPyConnection, step: Step | None, words: str
+) -> None:
+    with serving(step or copying()) as script:
+        url = script.url if step else "http://127.0.0.1:9/v1"
+        with pytest.raises(UserError, match=f"{words}.*; no request has an answer: .*set WH_JUDGE_DRAFTS_URL"):
+            draft(house, warehouse, script, drafts_url=url, drafts_seconds=0.2)
+    assert rows(warehouse, "FROM draft_row") == []
+
+
+def test_a_question_that_a_server_refuses_is_no_server_that_is_silent(
+    house: House, warehouse: duckdb.DuckDBPyConnection
+) -> None:
+    with serving(Step(status=400)) as script:
+        assert draft(house, warehouse, script).tally.reasons == {"not_accepted": 4}
+
+
+def test_who_watches_is_told_after_each_answer(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
+    told: list[str] = []
+    token = day.WATCHER.set(lambda tally, turns: told.append(f"{tally.turns} of {turns}: {tally.so_far(priced=True)}"))
+    try:
+        with serving(copying(), REFUSED) as script:
+            draft(house, warehouse, script, drafts_at_once=1, drafts_prices=(1.0, 1.0))
+    finally:
+        day.WATCHER.reset(token)
+    assert told[0] == "1 of 4: 1 kept, 0 refused, 1,200 tokens, 0.0012"
+    assert told[3] == "4 of 4: 1 kept, 3 refused, 4,800 tokens, 0.0048"
 
 
 def test_the_cap_leaves_the_rest_unasked(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
     with serving(copying()) as script:
         result = draft(house, warehouse, script, drafts_tokens=5000, drafts_at_once=1)
         assert 0 < len(script.requests) < 4
-        assert result.tokens <= 5000
-        assert result.reasons["m", "not_asked"] == 4 - len(script.requests)
+        assert result.tally.prompt_tokens + result.tally.response_tokens <= 5000
+        assert result.tally.reasons["not_asked_cap"] == result.tally.no_response == 4 - len(script.requests)
         draft(house, warehouse, script)
     assert len(script.requests) == 4
 
@@ -136,8 +227,8 @@ def test_the_cap_is_the_day_s_however_often_it_goes_on(house: House, warehouse: 
         asked = len(script.requests)
         again = draft(house, warehouse, script, drafts_tokens=5000, drafts_at_once=1)
     assert 0 < asked == len(script.requests) < 4
-    assert (first.tokens, again.tokens, again.cached) == (asked * 1200, 0, asked)
-    assert again.reasons["m", "not_asked"] == 4 - asked
+    assert (first.tally.prompt_tokens, again.tally.prompt_tokens, again.tally.from_cache) == (asked * 1000, 0, asked)
+    assert again.tally.reasons["not_asked_cap"] == 4 - asked
 
 
 def test_the_cap_on_money_is_the_day_s_too(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
@@ -145,7 +236,7 @@ def test_the_cap_on_money_is_the_day_s_too(house: House, warehouse: duckdb.DuckD
     with serving(Step(copying().content, usage=None)) as script:
         draft(house, warehouse, script, **capped)
         asked = len(script.requests)
-        assert draft(house, warehouse, script, **capped).money == 0.0
+        assert draft(house, warehouse, script, **capped).tally.money == 0.0
     assert 0 < asked == len(script.requests) < 4
 
 
@@ -178,7 +269,7 @@ def test_a_draft_for_a_verdict_that_changed_is_none(house: House, warehouse: duc
 def test_without_an_endpoint_the_variables_are_named(
     house: House, warehouse: duckdb.DuckDBPyConnection, missing: str
 ) -> None:
-    with serving(copying()) as script, pytest.raises(UserError, match="set WH_JUDGE_DRAFTS_URL"):
+    with serving(copying()) as script, pytest.raises(UserError, match=f"set .*{missing.upper()}"):
         draft(house, warehouse, script, **{missing: None})
 
 

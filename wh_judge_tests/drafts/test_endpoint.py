@@ -13,7 +13,7 @@ import pytest
 
 from wh_judge.drafts.budget import Budget
 from wh_judge.drafts.cache import Answer
-from wh_judge.drafts.endpoint import ANSWER_LIMIT, Endpoint, retry_after
+from wh_judge.drafts.endpoint import ANSWER_LIMIT, BODY_LIMIT, Endpoint, retry_after
 from wh_judge.drafts.prompt import Request, request_for
 from wh_judge.errors import UserError
 from wh_judge_tests.drafts.build import case
@@ -114,6 +114,19 @@ def test_after_the_last_try_the_reason_is_told(step: Step, words: str) -> None:
     assert answer.raw is None and answer.failure is not None
     assert answer.failure[0] == "no_answer" and words in answer.failure[1]
     assert (answer.tries, len(script.requests)) == (2, 2)
+    assert [one.failure for one in answer.earlier] == [answer.failure]
+
+
+def test_what_each_failed_try_brought_is_told() -> None:
+    with serving(Step(status=500, body="없음".encode()), Step(body=b"x" * 20_000), GOOD) as script:
+        answer = ask(script)
+    assert [one.body for one in answer.earlier] == ["없음", "x" * BODY_LIMIT]
+    assert [one.failure[1][:26] for one in answer.earlier if one.failure] == [
+        "the server answers 500 없음",
+        "the answer is no chat comp",
+    ]
+    times = [one.asked_at or 0.0 for one in (*answer.earlier, answer)]
+    assert times == sorted(set(times)) and times[0] > 0.0
 
 
 @pytest.mark.parametrize("status", [200, 500])
@@ -269,7 +282,7 @@ def test_what_a_server_does_not_count_it_may_have_used(usage: str, used: tuple[i
     body = f'{{"choices": [{{"message": {{"content": "응"}}}}], "usage": {usage}}}'
     with serving(Step(body=body.encode())) as script:
         assert ask(script, budget=budget, tries=1).raw == "응"
-    assert budget.spent_tokens == sum(used)
+    assert sum(budget.spent) == sum(used)
 
 
 @pytest.mark.parametrize("status", [401, 500])
@@ -289,22 +302,23 @@ def test_the_cap_counts_what_failed_tries_may_have_used() -> None:
     with serving(Step("응", seconds=1.0)) as script:
         answer = ask(script, budget=budget, seconds=0.1, tries=5)
     assert len(script.requests) == 2
-    assert answer.failure is not None and answer.failure[0] == "not_asked"
-    assert budget.spent_tokens == 2 * most
+    assert answer.failure is not None and answer.failure[0] == "not_asked_cap"
+    assert [one.failure[0] for one in answer.earlier if one.failure] == ["no_answer", "no_answer"]
+    assert sum(budget.spent) == 2 * most
 
 
 def test_a_request_that_the_server_turned_away_used_nothing() -> None:
     budget = Budget(10**6, None, (0.0, 0.0))
     with serving(Step(status=429), Step("응", usage=(30, 7))) as script:
         ask(script, budget=budget)
-    assert budget.spent_tokens == 37
+    assert sum(budget.spent) == 37
 
 
 def test_a_server_that_does_not_count_may_have_used_all() -> None:
     budget = Budget(10**6, None, (0.0, 0.0))
     with serving(Step("응", usage=None)) as script:
         ask(script, budget=budget)
-    assert budget.spent_tokens == SMALL.most_prompt_tokens + SMALL.max_tokens
+    assert sum(budget.spent) == SMALL.most_prompt_tokens + SMALL.max_tokens
 
 
 def test_half_of_a_surrogate_pair_becomes_text() -> None:

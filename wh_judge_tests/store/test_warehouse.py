@@ -235,6 +235,20 @@ def test_an_older_warehouse_is_migrated_and_keeps_its_rows(house: House, monkeyp
             assert number(connection, "FROM schema_version") == 2
 
 
+def test_drafts_of_an_older_version_are_kept(house: House) -> None:
+    with house.warehouse() as connection:
+        connection.execute("DROP VIEW draft")
+        connection.execute("DROP VIEW draft_answer")
+        connection.execute("ALTER TABLE draft_row DROP COLUMN asked_at")
+        connection.execute(
+            """INSERT INTO draft_row VALUES
+               ('2026-09-01', 'T-1', 'row', 'request', 'm', 'kept', [], '예.', '{}', 1, 1, 0.5, 'run', now())"""
+        )
+        connection.execute("UPDATE schema_version SET version = 2")
+    with house.warehouse() as connection:
+        assert connection.execute("SELECT turn_id, asked_at FROM draft_row").fetchall() == [("T-1", None)]
+
+
 def test_a_migration_that_fails_leaves_what_was(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     with house.warehouse() as connection:
         older(connection)
@@ -250,7 +264,7 @@ def test_a_migration_that_fails_leaves_what_was(house: House, monkeypatch: pytes
 def test_what_a_newer_version_wrote_is_refused(house: House) -> None:
     with house.warehouse() as connection:
         connection.execute("UPDATE schema_version SET version = 9")
-    message = r"was written by a newer version of wh-judge \(schema 9, this one knows 2\); install that version"
+    message = r"was written by a newer version of wh-judge \(schema 9, this one knows 3\); install that version"
     with pytest.raises(UserError, match=message), house.warehouse():
         pass
 
