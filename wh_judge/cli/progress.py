@@ -27,6 +27,8 @@ def bar() -> "Iterator[Told]":
         task = progress.add_task("starting", total=None)
 
         def told(what: str, done: int, total: int) -> None:
-            progress.update(task, description=what, completed=done, total=total or None)
+            # An update leaves the total as it was where it is given none.
+            progress.tasks[0].total = total or None
+            progress.update(task, description=what, completed=done)
 
         yield told

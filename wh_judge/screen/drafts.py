@@ -99,6 +99,7 @@ def page(request: Request, snapshot: Snapshot) -> Response:
         raise PageError(
             404, f"{reason}: 이 모델의 응답을 이 까닭으로 물리친 적이 없습니다.", "초안 쪽의 표에서 고르세요."
         )
+    outcomes = ", ".join(f"countif(outcome = '{name}') AS {name}" for name in OUTCOMES)
     refused = "model = $model AND list_contains(list_transform(reasons, lambda x: x.code), $reason)"
     given = {"model": model, "reason": reason}
     [found] = snapshot.rows(f"SELECT count(*) AS answers FROM draft_answer WHERE {refused}", given)
@@ -112,6 +113,7 @@ def page(request: Request, snapshot: Snapshot) -> Response:
         request,
         snapshot,
         "drafts.html",
+        models=snapshot.rows(f"SELECT model, count(*) AS turns, {outcomes} FROM draft GROUP BY model ORDER BY model"),
         counts=counts,
         reasons=REASONS,
         outcomes=OUTCOMES,

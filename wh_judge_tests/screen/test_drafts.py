@@ -141,6 +141,7 @@ def test_they_are_counted_by_model_and_reason(house: House) -> None:
     client = reader(house)
     page = seen(client.get("/drafts"))
     text = page.text.replace(" ", "")
+    assert "<m&2>10100model-111000까닭" in text
     assert f"<m&2>문장을쓰지않음{REASONS['too_long']}11".replace(" ", "") in text
     assert f"model-1문장을씀11model-1응답이없음{REASONS['no_answer']}051".replace(" ", "") in text
     long, silent = sorted(page.links("/drafts"))[1:]
