@@ -48,6 +48,7 @@ PAGES = {
     "models": "/models",
     "profiles": "/profiles",
     "probes": "/probes",
+    "drafts": "/drafts",
     "changes": "/changes",
     "notes": "/notes",
     "example": "/example",
