@@ -79,18 +79,16 @@ class Cache:
             return Answer(raw, cut_off=bool(cut_off), **tokens, seconds=seconds, asked_at=asked_at)
         return None
 
-    def tries(self, request_hash: str) -> list[Answer]:
-        """All tries of a request, of whatever run, in order: those that failed, and the one that has a response."""
+    def failed(self, request_hash: str) -> list[Answer]:
+        """The tries of a request that had no response, of whatever run, in order."""
         rows = self._run(
             "SELECT code, reason, body, seconds, asked_at FROM failed_try WHERE hash = ? ORDER BY asked_at",
             [request_hash],
         )
-        failed = [
+        return [
             Answer(None, (code, reason), body, seconds=seconds, asked_at=asked_at)
             for code, reason, body, seconds, asked_at in rows
         ]
-        answer = self.get(request_hash)
-        return [*failed, answer] if answer else failed
 
     def keep(self, request_hash: str, answer: Answer) -> None:
         """Keep a response and the tries that failed; where there is no response, it is asked again the next time."""

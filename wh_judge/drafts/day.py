@@ -86,10 +86,14 @@ def draft_day(cases: Sequence[DraftCase], settings: Settings) -> DraftedDay:
             )
         )
         _need_one(answers, url)
-        tries = [_draft(cases[place], model, one, answer) for place, one in asked for answer in cache.tries(one.hash)]
-    # What was not asked is no try.
-    tries += [draft for draft in drafts.values() if draft.asked_at is None]
-    return DraftedDay([drafts[place] for place in range(len(cases))], tries, tally)
+        failed = [
+            (place, _draft(cases[place], model, one, answer))
+            for place, one in asked
+            for answer in cache.failed(one.hash)
+        ]
+    earlier = [draft for place, draft in failed if draft.asked_at != drafts[place].asked_at]
+    last = [drafts[place] for place in range(len(cases))]
+    return DraftedDay(last, [*earlier, *last], tally)
 
 
 def _need_one(answers: Sequence[Answer], url: str) -> None:

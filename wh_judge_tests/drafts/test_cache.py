@@ -15,14 +15,14 @@ GIVEN = Answer("응", cut_off=True, prompt_tokens=3, response_tokens=4, seconds=
 def test_the_tries_of_a_request_are_kept_in_order(tmp_path: Path) -> None:
     with Cache(tmp_path / "answers.sqlite") as cache:
         cache.keep("hash", replace(GIVEN, tries=2, earlier=(FAILED,)))
-        assert (cache.get("hash"), cache.tries("hash")) == (GIVEN, [FAILED, GIVEN])
+        assert (cache.get("hash"), cache.failed("hash")) == (GIVEN, [FAILED])
 
 
 def test_a_request_without_a_response_has_only_what_failed(tmp_path: Path) -> None:
     with Cache(tmp_path / "answers.sqlite") as cache:
         cache.keep("hash", replace(FAILED, asked_at=2.0, earlier=(FAILED,)))
         cache.keep("hash", Answer(None, ("not_asked_cap", "no room")))
-        assert (cache.get("hash"), len(cache.tries("hash"))) == (None, 2)
+        assert (cache.get("hash"), len(cache.failed("hash"))) == (None, 2)
 
 
 def test_a_file_of_an_older_version_keeps_its_answers(tmp_path: Path) -> None:
@@ -35,5 +35,5 @@ def test_a_file_of_an_older_version_keeps_its_answers(tmp_path: Path) -> None:
         connection.execute("INSERT INTO answer VALUES ('hash', '응', 1, 3, 4, 0.5)")
     for _ in range(2):
         with Cache(path) as cache:
-            [found] = cache.tries("hash")
-            assert replace(found, asked_at=2.0) == GIVEN and (found.asked_at or 0) >= before
+            found = cache.get("hash")
+            assert found is not None and replace(found, asked_at=2.0) == GIVEN and (found.asked_at or 0) >= before
