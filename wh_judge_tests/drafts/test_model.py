@@ -63,6 +63,7 @@ def drafted(url: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Drafted
     settings = Settings.model_validate(
         {
             "data": tmp_path_factory.mktemp("data"),
+            "drafts": NAMES,
             "drafts_url": url,
             "drafts_model": "gemma-3-270m",
             "drafts_seconds": 900.0,
