@@ -114,9 +114,8 @@ def _questions_if_ordered(files: Sequence[Path]) -> pa.Table | None:
     if any(file.suffix.lower() != ".parquet" for file in files):
         return None
     try:
-        for file in files:
-            names = ["turn_id", "user_asked_recall", *QUESTION_SCHEMA.names]
-            for batch in bounded_batches(file, PART_ROWS, names):
+        with reading_ahead(_columns_of(files)) as batches:
+            for batch in batches:
                 ids = filled_keys(batch.column("turn_id"))
                 if not ascends(ids, before):
                     return None
@@ -128,6 +127,11 @@ def _questions_if_ordered(files: Sequence[Path]) -> pa.Table | None:
     except (TypeError, KeyError, ValueError, OSError, pa.ArrowException):
         return None  # Reading all of it says what is wrong.
     return pa.concat_tables(found)
+
+
+def _columns_of(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+    for file in files:
+        yield from bounded_batches(file, PART_ROWS, ["turn_id", "user_asked_recall", *QUESTION_SCHEMA.names])
 
 
 @contextmanager

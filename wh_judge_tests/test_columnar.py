@@ -65,7 +65,7 @@ def both(path: Path) -> tuple[list[Batch], list[Batch]]:
         return by_columns, list(read_file(path, TABLES["chat_turn"], "x"))
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(tables(), st.integers(1, 4))
 def test_reading_by_columns_gives_what_reading_by_rows_gives(table: pa.Table, rows: int) -> None:
     with TemporaryDirectory() as folder, patch.object(ingest, "BATCH_ROWS", rows):

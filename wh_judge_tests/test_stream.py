@@ -56,7 +56,7 @@ def by_parts(log: Rows, path: Path, size: int) -> Judged:
     return found
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(hostile_rows(), st.integers(1, 4), st.booleans(), st.integers(0, 8))
 def test_parts_are_judged_as_the_whole(log: Rows, size: int, ordered: bool, cut: int) -> None:
     """In one file or in two, in turn order and out of it."""

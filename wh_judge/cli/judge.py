@@ -2,6 +2,8 @@
 
 import sys
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -96,10 +98,14 @@ def _here(settings: Settings, given: _Given, fail_on: tuple[str, ...]) -> int:
             raise UserError(f"{place}: is no path of this machine; --engine spark reads and writes elsewhere")
     assert isinstance(turns, Path) and isinstance(out, Path)
     _check_files([turns, given.cards, given.lexicon], [out], rejects)
-    cards, lexicon, of_inputs = _read_inputs(given)
-    kernel = Judge(cards, lexicon, settings.rules, threads=1)
     done = Done(keep_raw=rejects is not None)
-    with reading_parts(turns) as log, writing_verdicts(map(done.verdicts_of, judge_parts(log, kernel)), out):
+    with ThreadPoolExecutor(1) as beside, ExitStack() as closing:
+        # To find out how the log lies takes about as long as to read the cards.
+        reading = beside.submit(_read_inputs, given)
+        log = closing.enter_context(reading_parts(turns))
+        cards, lexicon, of_inputs = reading.result()
+        kernel = Judge(cards, lexicon, settings.rules, threads=1)
+        closing.enter_context(writing_verdicts(map(done.verdicts_of, judge_parts(log, kernel)), out))
         need_rows(turns, done.turns, done.problems)
         problems = [*done.problems, *of_inputs]
         if rejects is not None:

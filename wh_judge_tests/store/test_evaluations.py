@@ -89,7 +89,7 @@ def shuffle(connection: Connection, seed: int) -> None:
 def test_the_order_in_which_rows_lie_changes_no_bit_of_an_evaluation(sample: Connection, settings: Settings) -> None:
     assert min(number(sample, f"SELECT count(*) FROM {name}") for name in SHUFFLED if name != "unjudged") > 1
     expected = documents(sample, settings)
-    for seed in range(1, 4):
+    for seed in range(1, 3):
         shuffle(sample, seed)
         sample.execute(f"SET threads = {seed}")
         assert documents(sample, settings) == expected

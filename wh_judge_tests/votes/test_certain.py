@@ -98,7 +98,7 @@ def check(path: Path, at_once: int) -> None:
         assert by_columns == read(path)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(contents(), st.integers(1, 9))
 @example(b"".join([line(vote_id="1"), line(vote_id="2", mood=1), line(vote_id="1", winner="tie")]), 9)
 @example(b'{"vote_id":\n' + line() + b"{}{}\n", 9)
