@@ -17,9 +17,11 @@ import pyarrow as pa
 from wh_judge.ahead import reading_ahead
 from wh_judge.columnar import ascends, filled_keys, flags, plain_texts
 from wh_judge.errors import UserError
-from wh_judge.ingest import BATCH_ROWS, TABLES, Problem, file_name, files_of, read_file
+from wh_judge.ingest import BATCH_ROWS, read_file
+from wh_judge.inputs import TABLES, file_name, files_of
 from wh_judge.model import TURN_SCHEMA
 from wh_judge.parquet import BATCH_BYTES, bounded_batches
+from wh_judge.rowwise import Problem
 
 PART_ROWS = BATCH_ROWS
 SORT_MEMORY = "1GB"

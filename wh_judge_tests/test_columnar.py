@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from wh_judge import ingest
 from wh_judge.columnar import COMPOSED, certain_turns
-from wh_judge.ingest import TABLES, Batch, read_file
+from wh_judge.ingest import read_file
+from wh_judge.inputs import TABLES
 from wh_judge.model import TURN_SCHEMA
+from wh_judge.rowwise import Batch
 from wh_judge_tests.input_files import SOUND
 from wh_judge_tests.strategies import PIECES
 

@@ -18,7 +18,7 @@ from wh_judge.settings import Settings, load_settings
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from wh_judge.ingest import Problem
+    from wh_judge.rowwise import Problem
 
 _FILE = click.Path(exists=True, path_type=Path)
 SHOWN = 20
@@ -151,7 +151,8 @@ def _on_spark(settings: Settings, given: _Given, fail_on: tuple[str, ...]) -> in
 def _read_inputs(given: _Given) -> "tuple[pa.Table, pa.Table, list[Problem]]":
     """The cards, the lexicon, and what is wrong in their files."""
     from wh_judge.files import need_no_worse, need_rows
-    from wh_judge.ingest import TABLES, read_table
+    from wh_judge.ingest import read_table
+    from wh_judge.inputs import TABLES
 
     cards, lexicon = (
         read_table(given.cards, TABLES["character_card"]),
@@ -164,7 +165,7 @@ def _read_inputs(given: _Given) -> "tuple[pa.Table, pa.Table, list[Problem]]":
 
 def _check_files(read: list[Path], written: list[Path], rejects: Path | None) -> None:
     """Raise a UserError where a file cannot be written, or is another one of these."""
-    from wh_judge.ingest import files_of
+    from wh_judge.inputs import files_of
     from wh_judge.outputs import check_writable
 
     taken = {file.resolve() for path in read for file in files_of(path)}

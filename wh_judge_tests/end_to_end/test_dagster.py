@@ -15,7 +15,8 @@ from playwright.sync_api import FloatRect, Locator, Page, ViewportSize, expect
 
 from wh_judge.definitions import defs
 from wh_judge.files import read_log_table
-from wh_judge.ingest import TABLES, read_table
+from wh_judge.ingest import read_table
+from wh_judge.inputs import TABLES
 from wh_judge.judge import judge
 from wh_judge.model import VERDICTS
 from wh_judge.rules import RULE_BY_VERDICT

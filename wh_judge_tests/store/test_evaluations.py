@@ -12,7 +12,7 @@ from wh_judge.evaluation.divergence import measure_divergence
 from wh_judge.evaluation.profile import measure_profiles
 from wh_judge.evaluation.ratings import rate_arena
 from wh_judge.evaluation.support import support_votes, tally
-from wh_judge.ingest import TABLES, input_path
+from wh_judge.inputs import TABLES, input_path
 from wh_judge.model import GOLD_SCHEMA
 from wh_judge.probes.files import read_probes
 from wh_judge.settings import Settings
