@@ -38,7 +38,8 @@ def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_drafts: 
     """
     from wh_judge.drafts.batch import opened
     from wh_judge.files import need_no_worse, need_rows, read_claims, read_log_table
-    from wh_judge.ingest import TABLES, read_table
+    from wh_judge.ingest import read_table
+    from wh_judge.inputs import TABLES
     from wh_judge.model import cards_from, lexicon_from, turns_from
     from wh_judge.validations import Log, validate
 

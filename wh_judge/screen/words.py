@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from markupsafe import Markup
 
-from wh_judge.ingest import KST
+from wh_judge.model import KST
 
 KINDS = {
     "polite": "존댓말 종결 어미",

@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from wh_judge.ingest import TABLES
+from wh_judge.inputs import TABLES
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse
 from wh_judge.store.inputs import bring_in
