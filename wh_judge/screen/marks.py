@@ -74,12 +74,15 @@ def marked(text: str, spans: Iterable[Span]) -> list[Piece]:
     return [*pieces, Piece(text[place:], None)] if place < len(text) else pieces
 
 
-def reply_spans(text: str, verdict: Mapping[str, object], settings: RuleSettings) -> list[Span]:
-    """What in a reply bears on its verdict: the term, the names outside the card, the name asked for, the endings."""
+def reply_spans(
+    text: str, verdict: Mapping[str, object], settings: RuleSettings, *, by_endings: bool = False
+) -> list[Span]:
+    """What in a reply bears on its verdict: the term, the names outside the card, the name asked for, and the endings
+    where it rests on them, or where `by_endings` asks for them."""
     names = verdict["off_canon_entities"]
     spans = word_spans(text, [str(verdict["touched_term"] or "")], "term")
     spans += word_spans(text, map(str, names) if isinstance(names, list) else [], "name")
     spans += word_spans(text, [str(verdict["recall_target"] or "")], "target")
-    if verdict["verdict"] in BY_ENDINGS:
+    if by_endings or verdict["verdict"] in BY_ENDINGS:
         spans += ending_spans(text, settings)
     return spans
