@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -130,18 +130,19 @@ def checks(snapshot: Snapshot) -> list[dict[str, Any]]:
     return snapshot.cached("checks", compute)
 
 
-def shown(record: Mapping[str, Any], endings: RuleSettings | None = None) -> dict[str, Any]:
+def shown(record: Mapping[str, Any], endings: RuleSettings | None = None, terms: Sequence[str] = ()) -> dict[str, Any]:
     """A turn from a list or a page, with what decided marked in its texts and the skipped comparisons by name.
 
     Args:
         record: the turn.
         endings: as `wh_judge.screen.rows.judged` has them.
+        terms: the same.
     """
     row = {"verdict": None} | dict(record)
     text = row["reply_text"] or ""
     if row["verdict"]:
         settings = endings or settings_of(row["settings_version"])
-        row["reply"] = marked(text, reply_spans(text, row, settings, by_endings=bool(endings)))
+        row["reply"] = marked(text, reply_spans(text, row, settings, by_endings=bool(endings), terms=terms))
         row["skipped"] = [SKIPS[code] for code in row["notes"] if code in SKIPS]
         row["group"] = row["verdict"]
     else:

@@ -1,7 +1,7 @@
 """What the tabs of the review show: queues, terms, endings, decisions."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from starlette.requests import Request
@@ -18,7 +18,7 @@ from wh_judge.rules import RuleSettings
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
 from wh_judge.screen.listing import MOST_CHOICES, PAGE_ROWS
-from wh_judge.screen.rows import Row, of_turns
+from wh_judge.screen.rows import of_turns
 from wh_judge.screen.snapshots import Snapshot
 from wh_judge.settings import Settings, reading_settings
 from wh_judge.store.tables import labels_of_files
@@ -149,12 +149,13 @@ def _term(asked: Asked, row: TermPrecision, instead: tuple[str, ...]) -> dict[st
     """A term with what would change if it were dropped, and if the terms took its place that are asked for."""
     dropped = _tried(asked, row.term, row.topic, ())
     narrowed = _tried(asked, row.term, row.topic, instead) if instead else None
+    shown = [*_examples(dropped), *(_examples(narrowed) if narrowed else ())]
     return {
         "row": row,
         "dropped": dropped,
         "narrowed": narrowed,
         "instead": instead,
-        "texts": _examples(asked.snapshot, [dropped, *([narrowed] if narrowed else [])]),
+        "texts": of_turns(asked.snapshot, shown, terms=(row.term, *instead)),
     }
 
 
@@ -168,9 +169,8 @@ def _tried(asked: Asked, term: str, topic: str, instead: tuple[str, ...]) -> Tri
     return asked.snapshot.cached(("term", term, topic, instead, rules.parts), compute)
 
 
-def _examples(snapshot: Snapshot, trials: Iterable[Trial], endings: RuleSettings | None = None) -> dict[str, Row]:
-    ids = [turn_id for trial in trials for change in trial.changes for turn_id, _ in change.examples]
-    return of_turns(snapshot, ids, endings)
+def _examples(trial: Trial) -> list[str]:
+    return [turn_id for change in trial.changes for turn_id, _ in change.examples]
 
 
 def _endings(asked: Asked, _tab: str) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def _endings(asked: Asked, _tab: str) -> dict[str, Any]:
             return propose(cursor, rules, asked.decisions)
 
     proposals = asked.snapshot.cached(key, compute)
-    return {"proposals": [(one, _examples(asked.snapshot, [one], _with(rules, one))) for one in proposals]}
+    return {"proposals": [(one, of_turns(asked.snapshot, _examples(one), _with(rules, one))) for one in proposals]}
 
 
 def _with(rules: RuleSettings, proposal: Proposal) -> RuleSettings:

@@ -62,6 +62,7 @@ def judged(
     page: str = "",
     full: bool = False,
     endings: RuleSettings | None = None,
+    terms: Sequence[str] = (),
 ) -> list[Row]:
     """Turns with their verdicts, in turn order.
 
@@ -73,6 +74,7 @@ def judged(
         full: with texts and evidence as a turn's own page shows them, not as a list does.
         endings: by which settings sentences are marked that end politely, whatever the verdict rests on; None for those
             of the verdict, where it rests on them.
+        terms: which are marked beside that of the verdict, and instead of how sentences end.
     """
     turns = snapshot.rows(
         f"""SELECT {_TURN}, {_texts(FULL_TEXT if full else SHOWN_TEXT)} FROM chat_turn WHERE {condition}
@@ -84,17 +86,20 @@ def judged(
     found |= by_id(snapshot, "unjudged", "turn_id, reason", [one for one in ids if one not in found])
     names = character_names(snapshot)
     return [
-        shown({"reason": None} | _opened(found.get(turn["turn_id"], {})) | turn | _named(turn, names), endings)
+        shown({"reason": None} | _opened(found.get(turn["turn_id"], {})) | turn | _named(turn, names), endings, terms)
         for turn in turns
     ]
 
 
-def of_turns(snapshot: Snapshot, ids: Sequence[str], endings: RuleSettings | None = None) -> dict[str, Row]:
+def of_turns(
+    snapshot: Snapshot, ids: Sequence[str], endings: RuleSettings | None = None, terms: Sequence[str] = ()
+) -> dict[str, Row]:
     """These turns as `judged` has them, by turn_id."""
     if not ids:
         return {}
     wanted, values = _wanted(ids)
-    return {row["turn_id"]: row for row in judged(snapshot, f"turn_id IN ({wanted})", values, endings=endings)}
+    rows = judged(snapshot, f"turn_id IN ({wanted})", values, endings=endings, terms=terms)
+    return {row["turn_id"]: row for row in rows}
 
 
 def _named(row: Row, names: Mapping[str, str]) -> Row:
