@@ -110,6 +110,13 @@ def try_term(
     A term that does not hold the one whose place it takes may find turns that the row did not.
     """
     polite = f"regexp_matches(turn.reply_text, '{polite_pattern(settings)}(?:[{regex_class(SENTENCE_ENDS)}]|\\z)')"
+    # Only then are all turns looked through.
+    found_anew = (
+        """ OR (verdict.verdict <> '금지 소재 접촉' AND list_contains(card.forbidden_topics, $topic)
+                AND len(list_filter($instead::VARCHAR[], lambda x: contains(turn.reply_text, x))) > 0)"""
+        if any(term not in other for other in instead)
+        else ""
+    )
     judged = f"""
         SELECT verdict.turn_id, turn.reply_text, verdict.verdict AS before,
                CASE WHEN EXISTS (FROM (SELECT term, topic FROM topic_lexicon WHERE term <> $term OR topic <> $topic
@@ -122,8 +129,5 @@ def try_term(
                     WHEN recall_target IS NOT NULL THEN '앞 회차를 기억 못 함' ELSE '설정대로 말함' END AS after
         FROM verdict JOIN chat_turn AS turn USING (turn_id)
         JOIN character_card AS card ON card.character_id = verdict.character_id
-        WHERE (touched_term = $term AND touched_topic = $topic)
-           OR (verdict.verdict <> '금지 소재 접촉' AND list_contains(card.forbidden_topics, $topic)
-               AND len(list_filter($instead::VARCHAR[], lambda x: NOT contains(x, $term)
-                                   AND contains(turn.reply_text, x))) > 0)"""
+        WHERE (touched_term = $term AND touched_topic = $topic){found_anew}"""
     return try_out(connection, judged, {"term": term, "topic": topic, "instead": list(instead)})

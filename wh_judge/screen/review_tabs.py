@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 from starlette.requests import Request
@@ -26,7 +28,8 @@ from wh_judge.store.tables import labels_of_files
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
-class Asked(NamedTuple):
+@dataclass(frozen=True)
+class Asked:
     """What a tab is made from."""
 
     snapshot: Snapshot
@@ -36,7 +39,7 @@ class Asked(NamedTuple):
     decisions: Sequence[Decision]
     """All that the book says, oldest first."""
 
-    @property
+    @cached_property
     def rules(self) -> RuleSettings:
         """The settings as decisions have them now."""
         return reading_settings(data=str(self.settings.data)).rules
