@@ -6,6 +6,7 @@ doubt is left to that, so that nothing here decides what is accepted; it only sp
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,8 +38,14 @@ COMPOSED = (
     *((0x0000, 0x02FF), (0x0400, 0x0482), (0x2002, 0x20CF), (0x3000, 0x3029), (0x3030, 0x3098), (0x309B, 0xA66E)),
     *((0xAC00, 0xD7A3), (0xFF00, 0xFFEF), (0x1F000, 0x1FAFF)),
 )
-"""Ranges of characters that are in NFC whatever stands beside them: a text of nothing else is in NFC."""
-_NOT_COMPOSED = "[^" + "".join(rf"\x{{{first:x}}}-\x{{{last:x}}}" for first, last in COMPOSED) + "]"
+"""Ranges of characters that are in NFC whatever stands beside them, ascending: a text of nothing else is in NFC."""
+_GAPS = [(last + 1, first - 1) for (_, last), (first, _) in pairwise([*COMPOSED, (0x110000, 0x110000)])]
+_COMPOSED, _NOT_COMPOSED = (
+    "".join(rf"\x{{{first:x}}}-\x{{{last:x}}}" for first, last in ranges) for ranges in (COMPOSED, _GAPS)
+)
+# Bytes that are no UTF-8 match no class of RE2, not even a negated one: what one of these finds is text.
+_SOUND_TEXT = rf"^[{_COMPOSED}]*\z"
+_SOUND_KEY = rf"^[^{regex_class(WHITESPACE)}{_NOT_COMPOSED}][{_COMPOSED}]*\z"
 _STARTS_FILLED = f"^[^{regex_class(WHITESPACE)}]"
 # A day narrower on both sides: the model reads the year in the turn's own offset.
 _FIRST_MOMENT = datetime(FIRST_YEAR, 1, 2, tzinfo=UTC)
@@ -79,12 +86,11 @@ class Cells(NamedTuple):
 
 
 def _texts(column: pa.Array) -> pa.Array:
+    """The column as texts; what its bytes are nobody has looked at: Parquet files may hold some that are no UTF-8."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)):
         raise DoubtError
-    column = column.cast(pa.string())
-    column.validate(full=True)  # Parquet files may hold bytes that are no UTF-8.
-    return column
+    return column.cast(pa.string())
 
 
 def is_found(column: pa.Array, pattern: str) -> np.ndarray:
@@ -104,29 +110,36 @@ def _nulls(column: pa.Array, kind: pa.DataType) -> Cells:
     return Cells(pa.nulls(len(column), kind), np.ones(len(column), dtype=bool), _NONE)
 
 
-def _composed(texts: pa.Array) -> tuple[pa.Array, np.ndarray]:
-    """The texts in NFC, and the numbers of those that were not."""
-    suspects = np.flatnonzero(is_found(texts, _NOT_COMPOSED))
-    if not len(suspects):
+def _composed(texts: pa.Array, doubtful: np.ndarray) -> tuple[pa.Array, np.ndarray]:
+    """The texts in NFC, and the numbers of those that were not; `doubtful` are the numbers of those that may not be."""
+    if not len(doubtful):
         return texts, _NONE
-    before = texts.take(pa.array(suspects)).to_pylist()
-    after = [nfc(text) for text in before]
+    suspects = texts.take(pa.array(doubtful))
+    suspects.validate(full=True)
+    before = suspects.to_pylist()
+    after = [text and nfc(text) for text in before]
     places = np.array([old != new for old, new in zip(before, after, strict=True)])
     mask = np.zeros(len(texts), dtype=bool)
-    mask[suspects] = True
-    return pc.replace_with_mask(texts, pa.array(mask), pa.array(after, pa.string())), suspects[places]
+    mask[doubtful] = True
+    return pc.replace_with_mask(texts, pa.array(mask), pa.array(after, pa.string())), doubtful[places]
 
 
 def composed_texts(column: pa.Array) -> Cells:
     if pa.types.is_null(column.type):
         return _nulls(column, pa.string())
-    texts, normalised = _composed(_texts(column))
+    texts = _texts(column)
+    sound = is_found(texts, _SOUND_TEXT) | as_booleans(texts.is_null())
+    texts, normalised = _composed(texts, np.flatnonzero(~sound))
     return Cells(texts, np.ones(len(column), dtype=bool), normalised)
 
 
 def key_cells(column: pa.Array) -> Cells:
-    texts, normalised = _composed(_texts(column))
-    return Cells(texts, is_found(texts, _STARTS_FILLED), normalised)
+    texts = _texts(column)
+    certain = is_found(texts, _SOUND_KEY)
+    doubtful = np.flatnonzero(~certain)
+    texts, normalised = _composed(texts, doubtful)
+    certain[doubtful] = is_found(texts.take(pa.array(doubtful)), _STARTS_FILLED)
+    return Cells(texts, certain, normalised)
 
 
 def label_cells(column: pa.Array) -> Cells:
@@ -182,7 +195,7 @@ def _look_into_unknown(column: pa.Array) -> None:
     """Raise where the column, which nobody wants, could hold what Python cannot: the row would then be rejected."""
     harmless = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_null)
     if not any(test(column.type) for test in harmless):
-        _texts(column)
+        _texts(column).validate(full=True)
 
 
 _COLUMNS: Mapping[str, Callable[[pa.Array], Cells]] = {
@@ -229,7 +242,7 @@ def repeated_keys(batch: pa.RecordBatch) -> np.ndarray:
 
 
 def _hashes(batch: pa.RecordBatch) -> np.ndarray:
-    keys = _composed(_texts(batch.column("turn_id")))[0].to_pylist()
+    keys = plain_texts(batch.column("turn_id")).to_pylist()
     return np.fromiter(map(hash, keys), dtype=np.int64, count=len(keys))
 
 
@@ -245,8 +258,7 @@ def filled_keys(column: pa.Array) -> pa.Array:
         DoubtError: the column is no text, or a key begins with white space.
         pyarrow.ArrowException: it holds bytes that are no text.
     """
-    texts = plain_texts(column)
-    filled = is_found(texts, _STARTS_FILLED)
+    texts, filled, _ = key_cells(column)
     if any(key and key.strip() for key in texts.filter(pa.array(~filled)).to_pylist()):
         raise DoubtError
     return texts.filter(pa.array(filled))
@@ -254,7 +266,7 @@ def filled_keys(column: pa.Array) -> pa.Array:
 
 def plain_texts(column: pa.Array) -> pa.Array:
     """The texts in NFC; raises as `filled_keys`."""
-    return _composed(_texts(column))[0]
+    return composed_texts(column).column
 
 
 def flags(column: pa.Array) -> pa.Array:

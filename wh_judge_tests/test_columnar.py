@@ -102,6 +102,25 @@ def test_a_column_of_another_type_is_read_by_rows(column: str, cells: pa.Array, 
     assert by_columns == by_rows
 
 
+@pytest.mark.parametrize("column", ["turn_id", "first_person", "reply_text", "mood"])
+@pytest.mark.parametrize(
+    "cell",
+    [b"\xc0\x80", b"\xe0\x80\x80", b"\xed\xa0\x80", b"\xea\xb0", b"\xea\xb0a", b"\xf4\x90\x80\x80", b"a\xff", b"\x80"],
+)
+def test_bytes_that_are_no_text_are_told_by_rows(column: str, cell: bytes, tmp_path: Path) -> None:
+    """Overlong, half of a pair, cut off, past the last character: none is taken for text that is as it should be."""
+    rows = [SOUND["chat_turn"] | {"turn_id": f"T-{n}", "first_person": "나", "mood": "x"} for n in range(3)]
+    table = pa.Table.from_pylist(rows)
+    bytes_of = [str(row[column]).encode() for row in rows[:2]] + [cell]
+    texts = pa.Array.from_buffers(pa.string(), 3, pa.array(bytes_of).buffers())
+    columns = {name: table[name].combine_chunks() for name in table.column_names}
+    moments = pa.array([1788260460] * 3, pa.timestamp("s", "UTC"))
+    pq.write_table(pa.table(columns | {"turn_at": moments, column: texts}), tmp_path / "x.parquet")
+    by_columns, by_rows = both(tmp_path / "x.parquet")
+    assert by_columns == by_rows
+    assert [problem.line for batch in by_columns for problem in batch.problems if problem.severity == "rejected"] == [3]
+
+
 def test_sound_rows_are_certain() -> None:
     """Or nothing would be gained."""
     batch = pa.RecordBatch.from_pylist([SOUND["chat_turn"] | {"turn_at": None, "turn_id": str(n)} for n in range(3)])

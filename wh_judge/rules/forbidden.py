@@ -30,6 +30,9 @@ HEAD = 4
 """Characters of a term that the automaton looks for; the rest is compared where they stand. An automaton of whole terms
 takes time and memory by all their characters: a minute for 100,000 terms of 200."""
 
+DFA_BYTES = 65_536
+"""Bytes of heads up to which the automaton is a table of all next states: the fastest, but up to 1 KB for each byte."""
+
 
 class Lexicon:
     """The topic lexicon, in order, ready to look for all its terms in one reply."""
@@ -83,7 +86,9 @@ class Terms:
             whole = term.encode()
             self._heads.setdefault(term[:HEAD].encode(), {}).setdefault(len(whole), {})[whole] = place
         self._lengths = list(self._heads.values())
-        self._automaton = ahocorasick_rs.BytesAhoCorasick(list(self._heads))
+        size = sum(map(len, self._heads))
+        fastest = ahocorasick_rs.Implementation.DFA if size <= DFA_BYTES else None
+        self._automaton = ahocorasick_rs.BytesAhoCorasick(list(self._heads), implementation=fastest)
         # Where a head is all of its only term, a match needs no look.
         self._only = np.full(len(self._heads), -1, dtype=np.int64)
         for number, (head, lengths) in enumerate(self._heads.items()):

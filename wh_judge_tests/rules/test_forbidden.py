@@ -125,19 +125,21 @@ def pairs(replies: pa.StringArray, terms: Sequence[str]) -> list[tuple[int, int]
     st.integers(0, 9),
     st.integers(0, 9),
     st.sampled_from([1, 2, 3, 5, 8, 13, 40, 8 << 20]),
+    st.sampled_from([0, 1 << 20]),
 )
-@also(["선", "거"], ["선거"], 0, 9, 1 << 20)
-@also(["", "선", None, "", "거", ""], ["선거", "선", "거"], 0, 9, 1)
-@also(["선거", "aaaa", None], ["a", "aa", "선거"], 1, 2, 2)
-@also(["", None, ""], ["a"], 0, 9, 1)
-@also(["a"], ["a"], 1, 9, 1)
-@also(["a"], [], 0, 9, 1)
+@also(["선", "거"], ["선거"], 0, 9, 1 << 20, 0)
+@also(["", "선", None, "", "거", ""], ["선거", "선", "거"], 0, 9, 1, 0)
+@also(["선거", "aaaa", None], ["a", "aa", "선거"], 1, 2, 2, 1 << 20)
+@also(["", None, ""], ["a"], 0, 9, 1, 1 << 20)
+@also(["a"], ["a"], 1, 9, 1, 1 << 20)
+@also(["a"], [], 0, 9, 1, 1 << 20)
 def test_hits_are_what_a_naive_scan_finds(
-    replies: list[str | None], terms: list[str], start: int, length: int, window: int
+    replies: list[str | None], terms: list[str], start: int, length: int, window: int, dfa: int
 ) -> None:
-    """In ascending order, each once, in a slice too, however many replies go through one pass."""
+    """In ascending order, each once, in a slice too, however many replies go through one pass, by each automaton."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(forbidden, "WINDOW_BYTES", window)
+        patch.setattr(forbidden, "DFA_BYTES", dfa)
         found = pairs(pa.array(replies, pa.string()).slice(start, length), terms)
     assert found == naive(replies[start : start + length], terms)
 
