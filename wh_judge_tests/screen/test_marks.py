@@ -96,7 +96,8 @@ def test_endings_are_marked_only_where_the_verdict_rests_on_them() -> None:
 
 
 def test_terms_that_are_looked_at_stand_instead_of_the_endings() -> None:
-    verdict = {"verdict": "설정대로 말함", "off_canon_entities": [], "touched_term": None, "recall_target": None}
+    verdict: dict[str, object] = dict.fromkeys(("touched_term", "recall_target"))
+    verdict |= {"verdict": "설정대로 말함", "off_canon_entities": []}
     assert reply_spans("오늘 쉬세요", verdict, SETTINGS, terms=["오늘"]) == [Span(0, 2, "term")]
 
 
