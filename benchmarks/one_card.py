@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wh_judge.day import judge_day
-from wh_judge.ingest import TABLES
+from wh_judge.inputs import TABLES
 from wh_judge.settings import Settings, load_settings
 from wh_judge.store import open_warehouse
 from wh_judge.store.log_files import ingest_log

@@ -6,7 +6,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from wh_judge.ingest import TABLES, read_table
+from wh_judge.ingest import read_table
+from wh_judge.inputs import TABLES
 from wh_judge.model import Verdict, cards_from, lexicon_from, turns_from, verdict_document
 from wh_judge.rules import Case, Lexicon, first_mentions, judge_turn
 

@@ -15,7 +15,8 @@ from threading import Thread
 
 import pyarrow as pa
 
-from wh_judge.ingest import TABLES, read_table
+from wh_judge.ingest import read_table
+from wh_judge.inputs import TABLES
 from wh_judge.judge import Judge
 from wh_judge.model import MENTION_SCHEMA, TURN_SCHEMA
 from wh_judge.outputs import writing_verdicts

@@ -20,7 +20,8 @@ import numpy as np
 
 from wh_judge.evaluation.labellers import measure_labellers
 from wh_judge.evaluation.ratings import rate_arena
-from wh_judge.ingest import TABLES, read_table
+from wh_judge.ingest import read_table
+from wh_judge.inputs import TABLES
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse
 from wh_judge.store.votes import bring_in_people, read_tallies, vote_sources, vote_table

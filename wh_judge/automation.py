@@ -12,7 +12,8 @@ from typing import Any
 import dagster as dg
 
 from wh_judge.inbox import later_files, overdue_files, ready_files
-from wh_judge.ingest import KST, TABLES, files_of, input_path
+from wh_judge.inputs import TABLES, files_of, input_path
+from wh_judge.model import KST
 from wh_judge.partitions import DAYS
 from wh_judge.rejected import changed_since
 from wh_judge.resources import POOL, Warehouse

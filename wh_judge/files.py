@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from wh_judge.errors import UserError
-from wh_judge.ingest import Problem, file_name, files_of
+from wh_judge.inputs import file_name, files_of
 from wh_judge.model import TURN_SCHEMA, VERDICT_SCHEMA
 from wh_judge.parts import PLACED_SCHEMA, reading_parts
 from wh_judge.readers import Columns, Record, read_records
+from wh_judge.rowwise import Problem
 from wh_judge.validations import typed_evidence
 
 

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from wh_judge.ingest import TABLES, InputTable, file_name, files_of
+from wh_judge.inputs import TABLES, InputTable, file_name, files_of
 
 QUIET_SECONDS = 5.0
 """A file that changed within so many seconds may still be being written."""

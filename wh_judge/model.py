@@ -6,6 +6,7 @@ verdict and its evidence. Inside, rows travel as Arrow tables with the schemas a
 
 from datetime import datetime
 from typing import Annotated, Any, Literal, get_args
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 from pydantic import (
@@ -57,6 +58,9 @@ def _an_instant(value: Any) -> Any:
         raise ValueError(f"lies outside the years {FIRST_YEAR} to {LAST_YEAR - 1}")
     return value
 
+
+KST = ZoneInfo("Asia/Seoul")
+"""A turn's day is its date here."""
 
 FIRST_YEAR, LAST_YEAR = 2000, 2100
 

@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from wh_judge.ingest import KST
+from wh_judge.model import KST
 from wh_judge.settings import reading_settings
 
 DAYS = dg.DailyPartitionsDefinition(start_date=str(reading_settings().first_day), timezone=KST.key, end_offset=1)

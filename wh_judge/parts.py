@@ -17,9 +17,11 @@ import pyarrow as pa
 from wh_judge.ahead import reading_ahead
 from wh_judge.columnar import ascends, filled_keys, flags, plain_texts
 from wh_judge.errors import UserError
-from wh_judge.ingest import BATCH_ROWS, TABLES, Problem, file_name, files_of, read_file
+from wh_judge.ingest import BATCH_ROWS, read_file
+from wh_judge.inputs import TABLES, file_name, files_of
 from wh_judge.model import TURN_SCHEMA
 from wh_judge.parquet import BATCH_BYTES, bounded_batches
+from wh_judge.rowwise import Problem
 
 PART_ROWS = BATCH_ROWS
 SORT_MEMORY = "1GB"
@@ -114,9 +116,8 @@ def _questions_if_ordered(files: Sequence[Path]) -> pa.Table | None:
     if any(file.suffix.lower() != ".parquet" for file in files):
         return None
     try:
-        for file in files:
-            names = ["turn_id", "user_asked_recall", *QUESTION_SCHEMA.names]
-            for batch in bounded_batches(file, PART_ROWS, names):
+        with reading_ahead(_columns_of(files)) as batches:
+            for batch in batches:
                 ids = filled_keys(batch.column("turn_id"))
                 if not ascends(ids, before):
                     return None
@@ -128,6 +129,11 @@ def _questions_if_ordered(files: Sequence[Path]) -> pa.Table | None:
     except (TypeError, KeyError, ValueError, OSError, pa.ArrowException):
         return None  # Reading all of it says what is wrong.
     return pa.concat_tables(found)
+
+
+def _columns_of(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+    for file in files:
+        yield from bounded_batches(file, PART_ROWS, ["turn_id", "user_asked_recall", *QUESTION_SCHEMA.names])
 
 
 @contextmanager

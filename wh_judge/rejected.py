@@ -10,7 +10,8 @@ from pathlib import Path
 
 from wh_judge.errors import UserError
 from wh_judge.inbox import REJECTED, Seen, is_quiet
-from wh_judge.ingest import Problem, files_of
+from wh_judge.inputs import files_of
+from wh_judge.rowwise import Problem
 
 REASON = ".reason.txt"
 MOST_NAMESAKES = 999

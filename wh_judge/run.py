@@ -9,8 +9,9 @@ import dagster as dg
 
 from wh_judge.definitions import build_definitions
 from wh_judge.errors import UserError
-from wh_judge.ingest import KST, TABLES, input_path
+from wh_judge.inputs import TABLES, input_path
 from wh_judge.instance import STARTED_HERE, open_instance
+from wh_judge.model import KST
 from wh_judge.resources import Warehouse
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse, read_warehouse

@@ -13,12 +13,12 @@ import duckdb
 import pyarrow as pa
 
 from wh_judge.files import with_places
-from wh_judge.ingest import Problem
 from wh_judge.judge import Judge, Judgement
 from wh_judge.model import MENTION_SCHEMA
 from wh_judge.parquet import BATCH_BYTES
 from wh_judge.parts import Part, WholeLog
 from wh_judge.portions import portions
+from wh_judge.rowwise import Problem
 
 WORKERS = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from wh_judge.ingest import TableName
+from wh_judge.inputs import TableName
 from wh_judge_tests.input_files import SUFFIXES
 
 GONE = object()

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from wh_judge.day import judge_day
-from wh_judge.ingest import TABLES
+from wh_judge.inputs import TABLES
 from wh_judge.judge import Judgement, judge
 from wh_judge.model import VERDICT_SCHEMA, CharacterCard, ChatTurn
 from wh_judge.settings import Settings

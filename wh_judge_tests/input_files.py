@@ -9,7 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from wh_judge.ingest import TABLES, Batch, Problem, TableName, read_table
+from wh_judge.ingest import read_table
+from wh_judge.inputs import TABLES, TableName
+from wh_judge.rowwise import Batch, Problem
 from wh_judge_tests.builders import card, turn
 from wh_judge_tests.votes import vote
 

@@ -30,6 +30,17 @@ def test_the_next_is_read_while_one_is_worked_on_and_no_more() -> None:
     assert read == [0, 1]
 
 
+def test_the_first_is_read_before_anyone_asks() -> None:
+    read = threading.Event()
+
+    def source() -> Iterator[int]:
+        read.set()
+        yield 1
+
+    with reading_ahead(source()):
+        assert read.wait(10)
+
+
 def test_what_the_source_raises_is_raised_after_what_came_before_it() -> None:
     def source() -> Iterator[int]:
         yield 1

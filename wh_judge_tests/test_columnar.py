@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from wh_judge import ingest
 from wh_judge.columnar import COMPOSED, certain_turns
-from wh_judge.ingest import TABLES, Batch, read_file
+from wh_judge.ingest import read_file
+from wh_judge.inputs import TABLES
 from wh_judge.model import TURN_SCHEMA
+from wh_judge.rowwise import Batch
 from wh_judge_tests.input_files import SOUND
 from wh_judge_tests.strategies import PIECES
 
@@ -65,7 +67,7 @@ def both(path: Path) -> tuple[list[Batch], list[Batch]]:
         return by_columns, list(read_file(path, TABLES["chat_turn"], "x"))
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(tables(), st.integers(1, 4))
 def test_reading_by_columns_gives_what_reading_by_rows_gives(table: pa.Table, rows: int) -> None:
     with TemporaryDirectory() as folder, patch.object(ingest, "BATCH_ROWS", rows):

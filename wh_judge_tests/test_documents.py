@@ -16,7 +16,8 @@ import pytest
 from wh_judge.cli import COMMANDS, HELP, main
 from wh_judge.evaluation.agreement import measure_agreement
 from wh_judge.files import read_log_table
-from wh_judge.ingest import TABLES, read_table
+from wh_judge.ingest import read_table
+from wh_judge.inputs import TABLES
 from wh_judge.judge import judge
 from wh_judge.model import VERDICT_SCHEMA, VERDICTS, Evidence, Verdict, verdict_document, verdict_from_record
 from wh_judge.readers import READERS

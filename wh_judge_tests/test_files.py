@@ -9,10 +9,10 @@ import pytest
 
 from wh_judge.errors import UserError
 from wh_judge.files import need_rows, read_claims, read_log_table, rejects_of, with_places
-from wh_judge.ingest import Problem
 from wh_judge.judge import judge
 from wh_judge.model import TURN_SCHEMA, VERDICT_SCHEMA
 from wh_judge.parts import reading_parts
+from wh_judge.rowwise import Problem
 from wh_judge_tests.builders import STATE
 from wh_judge_tests.input_files import FIRST_LINE, SOUND, SUFFIXES, places, read, rows, write
 

@@ -12,7 +12,8 @@ import pytest
 
 from wh_judge.errors import UserError
 from wh_judge.inbox import QUIET_SECONDS, ready_files
-from wh_judge.ingest import Batch, read_file
+from wh_judge.ingest import read_file
+from wh_judge.rowwise import Batch
 from wh_judge.store.inputs import bring_in
 from wh_judge.store.problems import read_problems
 from wh_judge_tests.builders import turn

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from wh_judge.inbox import later_files, ready_files
-from wh_judge.ingest import TABLES
+from wh_judge.inputs import TABLES
 from wh_judge.store.problems import read_problems
 from wh_judge.store.tables import is_known, replace_table
 from wh_judge_tests.builders import card

@@ -12,7 +12,7 @@ import pytest
 from wh_judge.automation import fingerprints
 from wh_judge.errors import UserError
 from wh_judge.inbox import REJECT_SECONDS, later_files, overdue_files, ready_files, see
-from wh_judge.ingest import TABLES
+from wh_judge.inputs import TABLES
 from wh_judge.rejected import reason_of, reject
 from wh_judge.store.inputs import bring_in
 from wh_judge.store.problems import read_problems

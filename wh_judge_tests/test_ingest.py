@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from wh_judge.ingest import TABLES, TableName
+from wh_judge.inputs import TABLES, TableName
 from wh_judge_tests.bad_rows import BAD_ROWS, GONE, NO_DATE, Bad
 from wh_judge_tests.input_files import FIRST_LINE, SOUND, SUFFIXES, keys, places, read, rows, write
 

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from pydantic import BaseModel
 
 from wh_judge import ingest
-from wh_judge.ingest import KST, TABLES, TableName
+from wh_judge.inputs import TABLES, TableName
+from wh_judge.model import KST
 from wh_judge_tests.builders import Rows
 from wh_judge_tests.input_files import FIRST_LINE, SOUND, SUFFIXES, keys, read, rows, write
 from wh_judge_tests.strategies import rows as hostile_rows

@@ -70,7 +70,7 @@ _BORDER = Rows(
 
 
 @given(rows(), st.lists(st.integers(0, 8), max_size=4), st.none() | st.integers(0, 2))
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 @example(_STATE, [], None)
 @example(_STATE, [0, 3, 3, 99], 0)
 @example(_BORDER, [], None)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from wh_judge import ingest, parts, stream
 from wh_judge.errors import UserError
+from wh_judge.inputs import TABLES
 from wh_judge.judge import Judge
 from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, TURN_SCHEMA, ChatTurn
 from wh_judge.parts import reading_parts
@@ -56,7 +57,7 @@ def by_parts(log: Rows, path: Path, size: int) -> Judged:
     return found
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(hostile_rows(), st.integers(1, 4), st.booleans(), st.integers(0, 8))
 def test_parts_are_judged_as_the_whole(log: Rows, size: int, ordered: bool, cut: int) -> None:
     """In one file or in two, in turn order and out of it."""
@@ -113,7 +114,7 @@ def test_long_rows_are_read_a_few_at_a_time(suffix: str, tmp_path: Path, monkeyp
     path = write(
         tmp_path / f"x{suffix}", [row | {"reply_text": "가" * 400} for row in sound_rows("chat_turn", *"abcde")]
     )
-    batches = list(ingest.read_file(path, ingest.TABLES["chat_turn"], "x"))
+    batches = list(ingest.read_file(path, TABLES["chat_turn"], "x"))
     assert [batch.rows.num_rows for batch in batches] == [2, 2, 1]
     monkeypatch.setattr(parts, "BATCH_BYTES", 2_500)
     assert sum(sizes(path)) == 5

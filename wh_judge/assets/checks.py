@@ -9,7 +9,7 @@ import dagster as dg
 import pyarrow as pa
 
 from wh_judge.assets.metadata import markdown_table
-from wh_judge.ingest import Problem
+from wh_judge.rowwise import Problem
 from wh_judge.settings import Settings
 from wh_judge.suites import SuiteResult, TableName, build_index, validate_table
 from wh_judge.validations import ValidationResult

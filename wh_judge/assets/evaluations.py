@@ -11,7 +11,7 @@ from wh_judge.automation import DEPS_UPDATED
 from wh_judge.evaluation.agreement import measure_agreement
 from wh_judge.evaluation.divergence import measure_divergence
 from wh_judge.evaluation.pictures import confusion_picture, divergence_picture
-from wh_judge.ingest import TABLES, input_path
+from wh_judge.inputs import TABLES, input_path
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.store import evaluations
 from wh_judge.store.decisions import keep_decisions

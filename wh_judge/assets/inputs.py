@@ -7,7 +7,7 @@ import dagster as dg
 
 from wh_judge.assets.checks import rows_accepted, run_suite, suite_result
 from wh_judge.assets.metadata import column_metadata, preview
-from wh_judge.ingest import TABLES, input_path
+from wh_judge.inputs import TABLES, input_path
 from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, SCHEMA_VERSION, CharacterCard, LexiconTerm
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.store import log

@@ -8,7 +8,7 @@ from wh_judge.assets.checks import report_again, rows_accepted, run_suite, suite
 from wh_judge.assets.inputs import GROUP, OWNERS, ROWS_ACCEPTED, SUITE, Events
 from wh_judge.assets.metadata import column_metadata, markdown_table, preview
 from wh_judge.automation import STALE_DAYS
-from wh_judge.ingest import TABLES
+from wh_judge.inputs import TABLES
 from wh_judge.model import SCHEMA_VERSION, TURN_SCHEMA, ChatTurn
 from wh_judge.partitions import DAYS
 from wh_judge.resources import POOL, Warehouse

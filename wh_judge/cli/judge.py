@@ -2,6 +2,8 @@
 
 import sys
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +18,7 @@ from wh_judge.settings import Settings, load_settings
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from wh_judge.ingest import Problem
+    from wh_judge.rowwise import Problem
 
 _FILE = click.Path(exists=True, path_type=Path)
 SHOWN = 20
@@ -96,10 +98,14 @@ def _here(settings: Settings, given: _Given, fail_on: tuple[str, ...]) -> int:
             raise UserError(f"{place}: is no path of this machine; --engine spark reads and writes elsewhere")
     assert isinstance(turns, Path) and isinstance(out, Path)
     _check_files([turns, given.cards, given.lexicon], [out], rejects)
-    cards, lexicon, of_inputs = _read_inputs(given)
-    kernel = Judge(cards, lexicon, settings.rules, threads=1)
     done = Done(keep_raw=rejects is not None)
-    with reading_parts(turns) as log, writing_verdicts(map(done.verdicts_of, judge_parts(log, kernel)), out):
+    with ThreadPoolExecutor(1) as beside, ExitStack() as closing:
+        # To find out how the log lies takes about as long as to read the cards.
+        reading = beside.submit(_read_inputs, given)
+        log = closing.enter_context(reading_parts(turns))
+        cards, lexicon, of_inputs = reading.result()
+        kernel = Judge(cards, lexicon, settings.rules, threads=1)
+        closing.enter_context(writing_verdicts(map(done.verdicts_of, judge_parts(log, kernel)), out))
         need_rows(turns, done.turns, done.problems)
         problems = [*done.problems, *of_inputs]
         if rejects is not None:
@@ -145,7 +151,8 @@ def _on_spark(settings: Settings, given: _Given, fail_on: tuple[str, ...]) -> in
 def _read_inputs(given: _Given) -> "tuple[pa.Table, pa.Table, list[Problem]]":
     """The cards, the lexicon, and what is wrong in their files."""
     from wh_judge.files import need_no_worse, need_rows
-    from wh_judge.ingest import TABLES, read_table
+    from wh_judge.ingest import read_table
+    from wh_judge.inputs import TABLES
 
     cards, lexicon = (
         read_table(given.cards, TABLES["character_card"]),
@@ -158,7 +165,7 @@ def _read_inputs(given: _Given) -> "tuple[pa.Table, pa.Table, list[Problem]]":
 
 def _check_files(read: list[Path], written: list[Path], rejects: Path | None) -> None:
     """Raise a UserError where a file cannot be written, or is another one of these."""
-    from wh_judge.ingest import files_of
+    from wh_judge.inputs import files_of
     from wh_judge.outputs import check_writable
 
     taken = {file.resolve() for path in read for file in files_of(path)}

@@ -187,7 +187,8 @@ def _print_results(measured: "ProbeResults", console: Console) -> None:
 
 def _tables(cards: Path, lexicon: Path) -> "tuple[list[CharacterCard], list[LexiconTerm]]":
     from wh_judge.files import need_no_worse, need_rows
-    from wh_judge.ingest import TABLES, read_table
+    from wh_judge.ingest import read_table
+    from wh_judge.inputs import TABLES
     from wh_judge.model import cards_from, lexicon_from
 
     card_rows, lexicon_rows = read_table(cards, TABLES["character_card"]), read_table(lexicon, TABLES["topic_lexicon"])

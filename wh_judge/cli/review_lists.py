@@ -112,7 +112,7 @@ def decisions(settings: Settings) -> Found:
     Example:
       wh-judge review decisions
     """
-    from wh_judge.ingest import KST
+    from wh_judge.model import KST
     from wh_judge.review.book import line
     from wh_judge.review.decisions import in_force, shown, undone_by
 

@@ -54,7 +54,7 @@ def command(inputs: str | None, data: str | None, as_json: bool) -> None:
 
 def _next(name: str) -> str:
     """What reads an input, and what is known before of the days that it touches."""
-    from wh_judge.ingest import TABLES
+    from wh_judge.inputs import TABLES
 
     if name in {table.place for table in TABLES.values() if table.name not in _JUDGES}:
         return "wh-judge run reads it; no day is judged by it"

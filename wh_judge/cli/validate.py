@@ -36,7 +36,8 @@ def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_drafts: 
       wh-judge validate --drafts --verdicts models/ --turns turns/ --cards cards.json --lexicon lexicon.csv
     """
     from wh_judge.files import need_no_worse, need_rows, read_claims, read_log_table
-    from wh_judge.ingest import TABLES, read_table
+    from wh_judge.ingest import read_table
+    from wh_judge.inputs import TABLES
     from wh_judge.model import cards_from, lexicon_from, turns_from
     from wh_judge.validations import Log, validate
 

@@ -9,7 +9,8 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from wh_judge.ingest import KST, TableName
+from wh_judge.inputs import TableName
+from wh_judge.model import KST
 from wh_judge.readers import READERS
 from wh_judge.screen.bounded import CHUNK, bounded
 from wh_judge.screen.daemon import daemon_is_running

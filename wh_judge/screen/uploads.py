@@ -22,8 +22,10 @@ from pydantic import BaseModel, ConfigDict
 
 from wh_judge.errors import UserError
 from wh_judge.inbox import REJECTED
-from wh_judge.ingest import KST, TABLES, TableName, read_file
+from wh_judge.ingest import read_file
+from wh_judge.inputs import TABLES, TableName
 from wh_judge.locks import alone
+from wh_judge.model import KST
 from wh_judge.readers import READERS
 from wh_judge.settings import Settings
 from wh_judge.uploaded import label

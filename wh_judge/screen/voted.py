@@ -3,7 +3,8 @@
 import threading
 from pathlib import Path
 
-from wh_judge.ingest import TABLES, read_file
+from wh_judge.ingest import read_file
+from wh_judge.inputs import TABLES
 from wh_judge.settings import Settings
 from wh_judge.store.votes import own_files
 from wh_judge.votes.journal import append

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from markupsafe import Markup
 
-from wh_judge.ingest import KST
+from wh_judge.model import KST
 from wh_judge.rules.rule import TRAILING_PART
 from wh_judge.text import quoted
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wh_judge.ingest import Problem
 from wh_judge.model import UNJUDGED_SCHEMA, Verdict
+from wh_judge.rowwise import Problem
 from wh_judge.spark.reading import read_log
 from wh_judge.spark.session import spark_errors
 from wh_judge.spark.tasks import DEALT_SCHEMA, JUDGED_SCHEMA, Inputs, judging

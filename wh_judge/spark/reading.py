@@ -12,8 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from wh_judge.errors import UserError
-from wh_judge.ingest import QUOTE_LIMIT, UNKNOWN_TOLD, Problem, files_of, read_turns
+from wh_judge.ingest import read_turns
+from wh_judge.inputs import files_of
 from wh_judge.model import TURN_SCHEMA
+from wh_judge.rowwise import QUOTE_LIMIT, UNKNOWN_TOLD, Problem
 from wh_judge.spark.tasks import DEALT_SCHEMA
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wh_judge.ingest import KST
 from wh_judge.judge import Judge, Judgement
 from wh_judge.model import (
+    KST,
     MENTION_SCHEMA,
     TURN_SCHEMA,
     UNJUDGED_SCHEMA,

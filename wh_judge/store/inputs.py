@@ -6,8 +6,9 @@ from pathlib import Path
 import duckdb
 
 from wh_judge.inbox import REJECTED, note_waiting, overdue_files, ready_files, see, waiting
-from wh_judge.ingest import TABLES, Problem, file_name, files_of, input_path
+from wh_judge.inputs import TABLES, file_name, files_of, input_path
 from wh_judge.rejected import changed_since, put_back, reject, was_rejected
+from wh_judge.rowwise import Problem
 from wh_judge.settings import Settings
 from wh_judge.store import transaction
 from wh_judge.store.decisions import keep_decisions

@@ -10,7 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from wh_judge.ahead import reading_ahead
-from wh_judge.ingest import KST, TABLES, Batch, file_name, files_of, read_file
+from wh_judge.ingest import read_file
+from wh_judge.inputs import TABLES, file_name, files_of
+from wh_judge.model import KST
+from wh_judge.rowwise import Batch
 from wh_judge.store import transaction
 from wh_judge.store.problems import forget_problems, keep_problems, no_row
 from wh_judge.store.schema import number, one

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import duckdb
 import pyarrow as pa
 
-from wh_judge.ingest import InputTable, Problem
+from wh_judge.inputs import InputTable
+from wh_judge.rowwise import Problem
 
 _PROBLEM_SCHEMA = pa.schema([(name, pa.int64() if name == "line" else pa.string()) for name in Problem._fields])
 

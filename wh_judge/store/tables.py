@@ -11,9 +11,11 @@ import duckdb
 import pyarrow as pa
 
 from wh_judge.inbox import later_files, note_waiting, see, waiting
-from wh_judge.ingest import TABLES, Batch, InputTable, Problem, file_name, files_of, input_path, read_file, read_layers
+from wh_judge.ingest import read_file, read_layers
+from wh_judge.inputs import TABLES, InputTable, file_name, files_of, input_path
 from wh_judge.review.decisions import Decision
 from wh_judge.review.effects import TABLE_EFFECTS, digest_for
+from wh_judge.rowwise import Batch, Problem
 from wh_judge.settings import Settings
 from wh_judge.store import transaction
 from wh_judge.store.decisions import note_effects

@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 
 from wh_judge.inbox import ready_files
-from wh_judge.ingest import TABLES, file_name, files_of, input_path
+from wh_judge.inputs import TABLES, file_name, files_of, input_path
 from wh_judge.rejected import changed_since
 from wh_judge.settings import Settings
 from wh_judge.store.votes import is_read

@@ -4,7 +4,7 @@ import datetime as dt
 
 import duckdb
 
-from wh_judge.ingest import InputTable
+from wh_judge.inputs import InputTable
 from wh_judge.model import CARD_SCHEMA, TURN_SCHEMA, CharacterCard, LexiconTerm, cards_from
 from wh_judge.rules import RuleSettings
 from wh_judge.store.schema import names, one

@@ -10,9 +10,11 @@ import pyarrow as pa
 from wh_judge.evaluation.bradley_terry import Tally
 from wh_judge.evaluation.people import EXAMPLES, JUDGED_SCHEMA, UnplacedScores
 from wh_judge.inbox import later_files
-from wh_judge.ingest import TABLES, Batch, InputTable, TableName, files_of, input_path, read_layers
+from wh_judge.ingest import read_layers
+from wh_judge.inputs import TABLES, InputTable, TableName, files_of, input_path
 from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, TURN_SCHEMA, VERDICTS
 from wh_judge.review.effects import TABLE_EFFECTS, digest_for
+from wh_judge.rowwise import Batch
 from wh_judge.settings import Settings
 from wh_judge.store.decisions import decisions_of
 from wh_judge.store.schema import arrow, names

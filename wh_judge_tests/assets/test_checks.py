@@ -7,7 +7,7 @@ import dagster as dg
 import pytest
 
 from wh_judge.assets.checks import SHOWN, docs_links, rows_accepted, suite_result, validation_result
-from wh_judge.ingest import Problem
+from wh_judge.rowwise import Problem
 from wh_judge.settings import Settings
 from wh_judge.suites import ExpectationResult, SuiteResult
 from wh_judge.validations import Failure, ValidationResult

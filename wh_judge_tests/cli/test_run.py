@@ -21,7 +21,7 @@ from wh_judge.evaluation.agreement import measure_agreement
 from wh_judge.evaluation.divergence import measure_divergence
 from wh_judge.evaluation.profile import measure_profiles
 from wh_judge.evaluation.ratings import rate_arena
-from wh_judge.ingest import TABLES
+from wh_judge.inputs import TABLES
 from wh_judge.model import VERDICTS
 from wh_judge.probes.results import NO_RESULTS
 from wh_judge.run import RunResult

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from wh_judge.ingest import TABLES
+from wh_judge.inputs import TABLES
 from wh_judge.store.tables import replace_table
 from wh_judge.validations import VALIDATIONS
 from wh_judge_tests.builders import turn

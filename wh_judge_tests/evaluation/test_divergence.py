@@ -191,7 +191,7 @@ ANSWERS = st.lists(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=30)
 @given(ANSWERS)
 def test_the_set_based_choice_equals_a_plain_loop(drawn: list[tuple[str | None, str, str | None]]) -> None:
     answers: list[Answer] = [(f"T-{i}", *answer) for i, answer in enumerate(drawn)]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from wh_judge.evaluation.scores import AXES, judge_and_score
 from wh_judge.evaluation.tree import evidence_tree
@@ -54,6 +54,7 @@ def test_on_a_log_with_every_verdict_and_every_skipped_comparison() -> None:
     same(_STATE)
 
 
+@settings(max_examples=40)
 @given(logs())
 def test_on_any_log(rows: Rows) -> None:
     same(rows)

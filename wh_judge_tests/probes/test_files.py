@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from wh_judge.errors import UserError
-from wh_judge.ingest import TABLES, read_table
+from wh_judge.ingest import read_table
+from wh_judge.inputs import TABLES
 from wh_judge.model import ChatTurn, cards_from, lexicon_from
 from wh_judge.probes.case import ProbeSet, turns_of
 from wh_judge.probes.files import export_probes, failing, read_probes, write_probes

@@ -10,7 +10,8 @@ import pytest
 
 from wh_judge.evaluation.agreement import measure_agreement
 from wh_judge.files import read_log_table
-from wh_judge.ingest import TABLES, read_table
+from wh_judge.ingest import read_table
+from wh_judge.inputs import TABLES
 from wh_judge.judge import judge
 from wh_judge.model import GOLD_SCHEMA, LEXICON_SCHEMA
 from wh_judge.rules import RuleSettings

@@ -9,7 +9,7 @@ import pytest
 
 from wh_judge.cli.why import told
 from wh_judge.day import judge_day
-from wh_judge.ingest import TABLES
+from wh_judge.inputs import TABLES
 from wh_judge.review.book import write_down
 from wh_judge.review.decisions import Draft
 from wh_judge.settings import Settings, load_settings

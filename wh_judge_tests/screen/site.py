@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from wh_judge.evaluation.agreement import measure_agreement
 from wh_judge.evaluation.divergence import measure_divergence
-from wh_judge.ingest import TABLES
+from wh_judge.inputs import TABLES
 from wh_judge.screen.app import create_app
 from wh_judge.screen.guard import Access
 from wh_judge.store import evaluations

@@ -11,7 +11,8 @@ from wh_judge.evaluation.bradley_terry import Tally
 from wh_judge.evaluation.people import JUDGED_SCHEMA
 from wh_judge.evaluation.ratings import ArenaRatings, rate, rate_arena
 from wh_judge.evaluation.stability import measure_stability
-from wh_judge.ingest import TABLES, read_file
+from wh_judge.ingest import read_file
+from wh_judge.inputs import TABLES
 from wh_judge.screen.reasons import korean
 from wh_judge_tests import bad_rows
 

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from starlette.testclient import TestClient
 
-from wh_judge.ingest import TABLES
+from wh_judge.inputs import TABLES
 from wh_judge.screen.upload_pages import TABLE_NAMES
 from wh_judge.screen.uploads import find
 from wh_judge.store.snapshot import publish

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from wh_judge.errors import UserError
-from wh_judge.ingest import TableName
+from wh_judge.inputs import TableName
 from wh_judge.screen import uploads
 from wh_judge.screen.uploads import Report, can_be_sent, find, listed, receive, rejection, send, without_card
 from wh_judge.settings import Settings

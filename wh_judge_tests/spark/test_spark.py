@@ -15,7 +15,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from wh_judge.ingest import TABLES, read_table
+from wh_judge.ingest import read_table
+from wh_judge.inputs import TABLES
 from wh_judge.judge import Judgement
 from wh_judge.model import ChatTurn
 from wh_judge.spark.session import open_session

@@ -39,7 +39,7 @@ def whole(log: Rows) -> Judged:
     return Judged(sorted(judged.verdicts, key=lambda row: str(row["turn_id"])), judged.unjudged)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(hostile_rows(), st.integers(1, 4))
 def test_batches_are_judged_as_the_whole(log: Rows, size: int) -> None:
     found = by_task(log, size)

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from hypothesis import strategies as st
 
-from wh_judge.ingest import TABLES
+from wh_judge.inputs import TABLES
 from wh_judge.model import TURN_SCHEMA, ChatTurn, LexiconTerm, turns_from
 from wh_judge.store import versions
 from wh_judge.store.schema import DDL, arrow, names

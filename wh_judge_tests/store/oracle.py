@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from wh_judge.causes import Decided, decided_fields
-from wh_judge.ingest import KST
-from wh_judge.model import CharacterCard, ChatTurn, LexiconTerm
+from wh_judge.model import KST, CharacterCard, ChatTurn, LexiconTerm
 from wh_judge.rules import Case, Lexicon, RuleSettings, first_mentions, judge_turn
 
 Versions = Sequence[tuple[dt.datetime, CharacterCard]]

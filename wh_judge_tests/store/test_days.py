@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from wh_judge.ingest import TABLES
+from wh_judge.inputs import TABLES
 from wh_judge.judge import Judgement, judge
 from wh_judge.model import VERDICT_SCHEMA
 from wh_judge.model import VERDICTS as VERDICT_VALUES

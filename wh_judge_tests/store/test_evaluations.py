@@ -12,7 +12,7 @@ from wh_judge.evaluation.divergence import measure_divergence
 from wh_judge.evaluation.profile import measure_profiles
 from wh_judge.evaluation.ratings import rate_arena
 from wh_judge.evaluation.support import support_votes, tally
-from wh_judge.ingest import TABLES, input_path
+from wh_judge.inputs import TABLES, input_path
 from wh_judge.model import GOLD_SCHEMA
 from wh_judge.probes.files import read_probes
 from wh_judge.settings import Settings
@@ -89,7 +89,7 @@ def shuffle(connection: Connection, seed: int) -> None:
 def test_the_order_in_which_rows_lie_changes_no_bit_of_an_evaluation(sample: Connection, settings: Settings) -> None:
     assert min(number(sample, f"SELECT count(*) FROM {name}") for name in SHUFFLED if name != "unjudged") > 1
     expected = documents(sample, settings)
-    for seed in range(1, 4):
+    for seed in range(1, 3):
         shuffle(sample, seed)
         sample.execute(f"SET threads = {seed}")
         assert documents(sample, settings) == expected

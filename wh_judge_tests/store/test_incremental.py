@@ -75,7 +75,7 @@ def told(connection: Connection) -> None:
 
 
 @settings(
-    max_examples=int(EXAMPLES or "12"),
+    max_examples=int(EXAMPLES or "8"),
     derandomize=not EXAMPLES,
     suppress_health_check=list(HealthCheck),
     deadline=None,

@@ -8,7 +8,9 @@ import duckdb
 import pytest
 
 from wh_judge import ingest
-from wh_judge.ingest import Batch, InputTable, read_file
+from wh_judge.ingest import read_file
+from wh_judge.inputs import InputTable
+from wh_judge.rowwise import Batch
 from wh_judge.store import log_files, open_warehouse
 from wh_judge.store.log_files import ingest_log
 from wh_judge.store.problems import read_problems

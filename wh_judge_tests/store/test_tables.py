@@ -6,7 +6,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from wh_judge.ingest import TABLES
+from wh_judge.inputs import TABLES
 from wh_judge.store.problems import read_problems
 from wh_judge.store.schema import arrow
 from wh_judge.store.tables import is_known, replace_table

@@ -14,8 +14,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from wh_judge import ingest
-from wh_judge.ingest import TABLES, Batch, read_file, read_table
+from wh_judge.ingest import read_file, read_table
+from wh_judge.inputs import TABLES
 from wh_judge.readers import Line, Record
+from wh_judge.rowwise import Batch
 from wh_judge.votes import certain
 from wh_judge.votes.certain import CertainVotes, certain_cells, certain_votes
 from wh_judge_tests.input_files import SOUND, SUFFIXES, write
@@ -98,7 +100,7 @@ def check(path: Path, at_once: int) -> None:
         assert by_columns == read(path)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(contents(), st.integers(1, 9))
 @example(b"".join([line(vote_id="1"), line(vote_id="2", mood=1), line(vote_id="1", winner="tie")]), 9)
 @example(b'{"vote_id":\n' + line() + b"{}{}\n", 9)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from wh_judge.ingest import TABLES, read_table
+from wh_judge.ingest import read_table
+from wh_judge.inputs import TABLES
 from wh_judge.votes.journal import JOURNAL, append
 from wh_judge_tests.votes import vote
 

@@ -60,7 +60,7 @@ def line(**cells: Any) -> bytes:
     return json.dumps({"model_a": "a", "model_b": "b", "winner": "tie"} | cells).encode() + b"\n"
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(contents(), st.integers(1, 9))
 @example(line() + line(winner="?") + line(), 9)
 @example(line(case_id=None, question_id="q") + line(question_id="q"), 9)

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from wh_judge.ingest import TABLES, read_table
+from wh_judge.ingest import read_table
+from wh_judge.inputs import TABLES
 from wh_judge.votes.rows import RULES, RULES_KEPT, SUPPORT_SOURCE, WINNERS, CapabilitySupport, JudgeScore, Vote
 from wh_judge_tests.input_files import write
 from wh_judge_tests.votes import vote

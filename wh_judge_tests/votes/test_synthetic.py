@@ -8,7 +8,8 @@ import pytest
 from wh_judge.evaluation.ratings import rate
 from wh_judge.evaluation.support import tally
 from wh_judge.files import read_log_table
-from wh_judge.ingest import TABLES, read_table
+from wh_judge.ingest import read_table
+from wh_judge.inputs import TABLES
 from wh_judge.votes.rows import Vote
 from wh_judge.votes.synthetic import SAMPLE_ANNOTATORS, SAMPLE_SEED, SAMPLE_STRENGTHS, synthetic_votes
 

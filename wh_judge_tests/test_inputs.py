@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from wh_judge.errors import UserError
-from wh_judge.ingest import TABLES, file_name, files_of, input_path
+from wh_judge.inputs import TABLES, file_name, files_of, input_path
 from wh_judge.parts import Part, reading_parts
 from wh_judge_tests.input_files import keys, places, read, rows, write
 
