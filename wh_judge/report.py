@@ -63,6 +63,7 @@ def print_summary(summary: dict[str, Any], settings: Settings, console: Console)
         ("the verdicts on a page, in Korean", "make serve, or wh-judge screen"),
         ("why a turn has its verdict", "wh-judge why TURN_ID"),
         ("what changed, and why", "wh-judge changes"),
+        ("what people look at and decide", "wh-judge review, or the page /review"),
         ("what the rules are and why", "wh-judge rules"),
         ("Data Docs of the tables", str(settings.docs / "index.html")),
         ("snapshots for analysts (DuckDB)", str(settings.published)),

@@ -26,6 +26,7 @@ _NOTHING = {
     "names": "no off-canon name up to the end of this week is left to decide on",
     "speech": "no reply of this week mixes speech levels",
 }
+"""Why a queue is empty."""
 
 
 @click.group(name="review")
@@ -46,7 +47,7 @@ def command() -> None:
 
 @command.command(name="queue")
 @click.argument("name", metavar="NAME", type=click.Choice(["forbidden", "names", "speech"]))
-@click.option("--week", help="The ISO week, such as 2026-W36; else that of the newest verdicts.")
+@click.option("--week", help="The ISO week, such as 2026-W36; else the newest with verdicts that is over.")
 @click.option("--open", "only_open", is_flag=True, help="Leave out what is decided.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write a .csv, a .jsonl, or a .json for Label Studio.")
 @DATA
@@ -54,8 +55,8 @@ def command() -> None:
 def queue(name: str, week: str | None, only_open: bool, out: Path | None, data: str | None, as_json: bool) -> None:
     """Show or write the week's tasks of a queue.
 
-    NAME is forbidden (20 turns that touch a forbidden topic: is it harmful?), names (names that no card has: add or
-    block?) or speech (20 replies that mix speech levels: how do they sound?).
+    NAME is forbidden (20 turns that touch a forbidden topic: is it harmful?), names (names that no card has: add,
+    block, or a mistake?) or speech (20 replies that mix speech levels: how do they sound?).
 
     \b
     Example:
@@ -63,27 +64,35 @@ def queue(name: str, week: str | None, only_open: bool, out: Path | None, data: 
     """
     from wh_judge.report import counted, task_lines
     from wh_judge.review.exchange import rows_of, write_tasks
-    from wh_judge.review.queues import draw, newest_week, open_tasks
+    from wh_judge.review.queues import days_of, draw, judged_weeks, nearest_week, open_tasks, usual_week
 
-    settings = reading_settings(data=data)
+    settings, near = reading_settings(data=data), None
     with reading(settings) as (snapshot, decided):
-        week = week or newest_week(snapshot)
-        drawn = draw(snapshot, name, week, settings.rules, decided)  # type: ignore[arg-type]
+        weeks = judged_weeks(snapshot)
+        week = week or usual_week(weeks)
+        first, last = days_of(week)
+        asked = (settings.rules, decided)
+        drawn = draw(snapshot, name, week, *asked)  # type: ignore[arg-type]
+        if not drawn:
+            near = nearest_week(snapshot, name, week, weeks, *asked)  # type: ignore[arg-type]
     tasks = open_tasks(drawn) if only_open else drawn
+    told = f"{week} ({first} to {last}): {counted(len(tasks), 'task')}"
     if out is not None:
-        write_tasks(tasks, out)
-        click.echo(f"{week}: {counted(len(tasks), 'task')} in {out}", err=True)
+        write_tasks(name, tasks, out)  # type: ignore[arg-type]
+        click.echo(f"{told} in {out}", err=True)
     if as_json:
-        click.echo(json.dumps(rows_of(tasks), ensure_ascii=False, indent=2))
+        document = {"queue": name, "week": week, "first": str(first), "last": str(last), "tasks": rows_of(tasks)}
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     elif out is None:
         if tasks:
             for line in task_lines(tasks):
                 click.echo(line)
-            click.echo(f"{counted(len(tasks), 'task')}; --out writes them to a file to decide in", err=True)
+            click.echo(f"{told}; --out writes them to a file to decide in", err=True)
         elif drawn:
-            click.echo(f"{week}: somebody has decided on each of the {len(drawn)}", err=True)
+            click.echo(f"{week} ({first} to {last}): somebody has decided on each of the {len(drawn)}", err=True)
         else:
-            click.echo(f"{week}: {_NOTHING[name]}", err=True)
+            there = f"; --week {near} has some" if near else ""
+            click.echo(f"{week} ({first} to {last}): {_NOTHING[name]}{there}", err=True)
     end(settings)
 
 
@@ -115,7 +124,9 @@ def take(file: Path, by: str | None, data: str | None) -> None:
 @click.option("--name", help="The name to add or to block.")
 @click.option("--term", help="The lexicon term.")
 @click.option("--topic", help="Its topic.")
-@click.option("--instead", multiple=True, help="A term that takes the place of one that is narrowed; may be repeated.")
+@click.option(
+    "--instead", multiple=True, help="A term in the place of one that is narrowed, may be repeated; the name meant."
+)
 @click.option("--ending", help="The ending to add or to reject.")
 @_BY
 @_WHY
@@ -123,8 +134,8 @@ def take(file: Path, by: str | None, data: str | None) -> None:
 def decide(kind: str, choice: str, data: str | None, **given: Any) -> None:
     """Write down one decision.
 
-    KIND and CHOICE: name add/block, hit harmful/harmless, term drop/narrow/keep, speech 반말/존댓말/섞임, ending
-    add/reject, trailing ignore/reject, label with one of the five verdicts.
+    KIND and CHOICE: name add/block/mistake, hit harmful/harmless, term drop/narrow/keep, speech 반말/존댓말/섞임,
+    ending add/reject, trailing ignore/reject, label with one of the five verdicts.
 
     \b
     Example:
@@ -155,9 +166,10 @@ def _decide(cells: dict[str, Any], data: str | None) -> None:
     from wh_judge.review.book import reason
     from wh_judge.review.decisions import Draft
     from wh_judge.review.known import by_hand
+    from wh_judge.review.korean import chosen
 
     try:
-        draft = Draft.model_validate(cells)
+        draft = Draft.model_validate(cells | {"choice": chosen(cells["choice"])})
     except ValidationError as error:
         raise UserError(f"{cells['kind']} {cells['choice']}: {_by_options(reason(error))}") from None
     _write(data, by_hand(draft))

@@ -19,10 +19,14 @@ if TYPE_CHECKING:
     from wh_judge.review.decisions import Decision
     from wh_judge.review.endings import Proposal
     from wh_judge.review.labels import PairAgreement
+    from wh_judge.review.terms import TermPrecision
+    from wh_judge.review.trial import Trial
 
 DATA = click.option("--data", type=click.Path(), help="Folder of what a run makes [WH_JUDGE_DATA].")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
+FILE = "(file)"
+"""Stands for the file of labels in lines; in documents it is null, since a person may be called so."""
 
 FAULTS_TOLD = 5
 
@@ -110,16 +114,22 @@ def decisions(settings: Settings) -> Found:
     """
     from wh_judge.model import KST
     from wh_judge.review.book import line
-    from wh_judge.review.decisions import in_force, shown
+    from wh_judge.review.decisions import in_force, shown, undone_by
 
     rows = _decided(settings)
-    counting = {row.decision_id for row in in_force(rows)}
+    counting, undone = {row.decision_id for row in in_force(rows)}, undone_by(rows)
+
+    def standing(row: "Decision") -> str:
+        if row.decision_id in undone:
+            return f"  (undone by {undone[row.decision_id].decision_id})"
+        return "" if row.decision_id in counting or row.kind == "undo" else "  (does not count any more)"
+
     return Found(
         [line(row) | {"in_force": row.decision_id in counting} for row in rows],
         (
             f"{row.decision_id}  {row.at.astimezone(KST):%Y-%m-%d %H:%M%z}  {shown(row)}  by {row.by}"
             + (f": {row.why}" if row.why else "")
-            + ("" if row.decision_id in counting or row.kind == "undo" else "  (does not count any more)")
+            + standing(row)
             for row in rows
         ),
         "nobody has decided anything yet; wh-judge review queue shows what there is to decide on",
@@ -134,23 +144,31 @@ def terms(settings: Settings) -> Found:
     Example:
       wh-judge review terms
     """
-    from wh_judge.report import counted
-    from wh_judge.review.terms import LEAST_READ, term_precision
+    from wh_judge.review.terms import term_precision, try_term
 
     with reading(settings) as (connection, decided):
         rows = term_precision(connection, decided)
-    few = f"too few to tell: fewer than {LEAST_READ} read"
+        dropped = [try_term(connection, settings.rules, row.term, row.topic) for row in rows]
     return Found(
-        [row._asdict() for row in rows],
-        (
-            f"{row.precision:.0%} of {row.harmful + row.harmless}  {row.term} -> {row.topic}"
-            f"  {counted(row.hits, 'turn')}  {row.proposal or few}"
-            + (f"  decided: {row.decided}" if row.decided else "")
-            + (f"  ({' / '.join(row.around)})" if row.around else "")
-            for row in rows
-        ),
+        [row._asdict() | {"if_dropped": trial.document()} for row, trial in zip(rows, dropped, strict=True)],
+        (line for row, trial in zip(rows, dropped, strict=True) for line in _precision(row, trial)),
         "nobody has said yet of a hit whether it is harmful; wh-judge review queue forbidden shows 20 of a week",
     )
+
+
+def _precision(row: "TermPrecision", dropped: "Trial") -> Iterator[str]:
+    from wh_judge.report import counted
+    from wh_judge.review.terms import LEAST_READ
+
+    yield (
+        f"{row.precision:.0%} of {row.harmful + row.harmless}  {row.term} -> {row.topic}  {counted(row.hits, 'turn')}  "
+        + (row.proposal or f"too few to tell: fewer than {LEAST_READ} read")
+        + (f"  decided: {row.decided}" if row.decided else "")
+        + (f"  ({' / '.join(row.around)})" if row.around else "")
+    )
+    if dropped.changes:
+        yield f"  if dropped: {counted(dropped.turns, 'turn')} judged otherwise, {_agreed(dropped)}"
+        yield from _changes(dropped)
 
 
 @_listing
@@ -173,10 +191,17 @@ def endings(settings: Settings) -> Found:
 
 
 def _proposal(row: "Proposal") -> Iterator[str]:
+    yield f"{row.ending or 'ignore_trailing'}  mends {row.mended}, breaks {row.broken}, {_agreed(row)}"
+    yield from _changes(row)
+
+
+def _agreed(row: "Trial") -> str:
+    return f"labels {row.agreed_before} -> {row.agreed_after} of {row.labels}"
+
+
+def _changes(row: "Trial") -> Iterator[str]:
     from wh_judge.report import counted
 
-    agreed = f"labels {row.agreed_before} -> {row.agreed_after} of {row.labels}"
-    yield f"{row.ending or 'ignore_trailing'}  mends {row.mended}, breaks {row.broken}, {agreed}"
     for change in row.changes:
         yield f"  {change.before} -> {change.after}  {counted(change.turns, 'turn')}"
         for turn_id, reply in change.examples:
@@ -200,15 +225,15 @@ def labels(settings: Settings, out: Path | None) -> Found:
 
     gold, decided = labels_of_files(settings), _decided(settings)
     given = all_labels(gold, decided)
-    counts, pairs = {name: len(rows) for name, rows in by_labeller(given).items()}, pair_agreements(given)
+    labellers, pairs = by_labeller(given), pair_agreements(given)
     if out is not None:
         write_documents(labels_with(gold, decided), out, ["turn_id", "verdict", "note"])
     document = {
         "labels": [label._asdict() for label in given],
-        "labellers": counts,
+        "labellers": [{"by": by, "labels": len(rows)} for by, rows in labellers.items()],
         "pairs": [pair._asdict() for pair in pairs],
     }
-    of_people = (f"{name}  {counted(count, 'label')}" for name, count in counts.items())
+    of_people = (f"{by or FILE}  {counted(len(rows), 'label')}" for by, rows in labellers.items())
     lines = (*of_people, *(line for pair in pairs for line in _agreement(pair)))
     return Found(document, lines, "no turn has a label yet; wh-judge review decide label VERDICT --turn T gives one")
 
@@ -217,7 +242,7 @@ def _agreement(pair: "PairAgreement") -> Iterator[str]:
     from wh_judge.report import counted
 
     kappa = "not defined" if pair.kappa is None else f"{pair.kappa:.3f}"
-    yield f"{pair.one} and {pair.other}: {pair.agreed} of {counted(pair.turns, 'turn')}, kappa {kappa}"
+    yield f"{pair.one or FILE} and {pair.other or FILE}: {pair.agreed} of {counted(pair.turns, 'turn')}, kappa {kappa}"
     for turn_id, one, other in pair.differing:
         yield f"  {turn_id}  {one} / {other}"
 

@@ -14,7 +14,7 @@ from wh_judge.text import nfc, quoted
 Kind = Literal["name", "hit", "term", "speech", "ending", "trailing", "label", "undo"]
 
 CHOICES: Mapping[Kind, tuple[str, ...]] = {
-    "name": ("add", "block"),
+    "name": ("add", "block", "mistake"),
     "hit": ("harmful", "harmless"),
     "term": ("drop", "narrow", "keep"),
     "speech": ("반말", "존댓말", "섞임"),
@@ -69,7 +69,10 @@ class Draft(BaseModel):
     name: Key | None = None
     term: Key | None = None
     topic: Key | None = None
-    instead: tuple[Key, ...] = Field((), description="The terms that take the place of one that is narrowed")
+    instead: tuple[Key, ...] = Field(
+        (),
+        description="The terms that take the place of one that is narrowed; the card's name that a mistake stands for",
+    )
     ending: Key | None = None
     undoes: Key | None = Field(None, description="The decision that is undone")
 
@@ -93,8 +96,14 @@ class Draft(BaseModel):
         for name in SUBJECTS[self.kind]:
             if getattr(self, name) is None:
                 raise ValueError(f"{name} is missing; {self.kind} needs {', '.join(SUBJECTS[self.kind])}")
-        if (self.choice == "narrow") != bool(self.instead):
-            raise ValueError("instead names the terms of a term that is narrowed, and of nothing else")
+        if self.choice == "narrow" and not self.instead:
+            raise ValueError("instead is missing; it names the terms that take the place of a term that is narrowed")
+        if self.instead and self.choice not in ("narrow", "mistake"):
+            raise ValueError(
+                "instead stands with a term that is narrowed or a name that is a mistake, and nothing else"
+            )
+        if self.choice == "mistake" and len(self.instead) > 1:
+            raise ValueError("instead names one name of the card that a mistake stands for, or none")
         if any(len(term) > TERM_LIMIT for term in self.instead):
             raise ValueError(f"a term is longer than {TERM_LIMIT} characters")
         if len(self.ending or "") > ENDING_LIMIT:
@@ -189,6 +198,13 @@ class Standing:
 def in_force(decisions: Iterable[Decision]) -> list[Decision]:
     """The decisions that count, in their order: not undone, and the newest on their subject."""
     return Standing(decisions).in_force()
+
+
+def undone_by(decisions: Iterable[Decision]) -> dict[str, Decision]:
+    """By what is undone, the undo that counts."""
+    rows = list(decisions)
+    standing = Standing(rows)
+    return {row.undoes or "": row for row in rows if row.kind == "undo" and standing.counts(row.decision_id)}
 
 
 def shown(row: Draft) -> str:

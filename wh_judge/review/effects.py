@@ -109,7 +109,7 @@ def labels_with(gold: Sequence[Row], decisions: Iterable[Decision]) -> list[Row]
     return result
 
 
-WITHOUT_EFFECT = frozenset({"block", "keep", "reject"})
+WITHOUT_EFFECT = frozenset({"block", "keep", "mistake", "reject"})
 """Choices that leave an input as its files have it."""
 
 TABLE_EFFECTS: Mapping[str, Any] = {

@@ -8,12 +8,13 @@ ending. The functions read a warehouse or a published snapshot; cards count as t
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 
 from wh_judge.review.decisions import Decision, in_force
 from wh_judge.review.queues import hangul_sql
+from wh_judge.review.trial import Trial, try_out
 from wh_judge.rules import RuleSettings
 from wh_judge.rules.speech import polite_pattern
 from wh_judge.text import HANGUL_FIRST, HANGUL_LAST, SENTENCE_ENDS, last_word, regex_class, sentences, without_trailing
@@ -27,8 +28,6 @@ LOOKED_AT = 5_000
 TRIED = 30
 """Candidates that are tried on the whole log, the most frequent ones."""
 
-EXAMPLES = 3
-
 ALSO_PLAIN = frozenset(
     {"가", "거든", "걸", "게", "구나", "군", "까", "나", "냐", "네", "니", "니까", "다", "던데", "데", "든", "라", "래"}
     | {"랴", "려", "려고", "련", "마", "며", "서", "세", "아", "야", "어", "자", "잖아", "지", "해"}
@@ -36,27 +35,12 @@ ALSO_PLAIN = frozenset(
 """Ends that sentences in 반말 have, too (할까, 하니까): a log in which none of them is 반말 has just not shown it."""
 
 
-class Change(NamedTuple):
-    """Turns that would get another verdict."""
-
-    before: str
-    after: str
-    turns: int
-    examples: tuple[tuple[str, str], ...]
-    """Turn and reply of the first."""
-
-
 @dataclass(frozen=True)
-class Proposal:
+class Proposal(Trial):
     """A change of the settings, and what it would do."""
 
     ending: str | None
     """The ending to add; None for passing over what trails one."""
-    changes: tuple[Change, ...]
-    labels: int
-    """Labels on turns that are judged."""
-    agreed_before: int
-    agreed_after: int
 
     @property
     def mended(self) -> int:
@@ -70,15 +54,7 @@ class Proposal:
 
     def document(self) -> dict[str, Any]:
         """As JSON."""
-        return {
-            "ending": self.ending,
-            "mended": self.mended,
-            "broken": self.broken,
-            "changes": [change._asdict() for change in self.changes],
-            "labels": self.labels,
-            "agreed_before": self.agreed_before,
-            "agreed_after": self.agreed_after,
-        }
+        return {"ending": self.ending, "mended": self.mended, "broken": self.broken} | super().document()
 
 
 def candidates(replies: Iterable[str], settings: RuleSettings) -> list[str]:
@@ -163,26 +139,8 @@ def try_settings(
                     WHEN coalesce(rule = '반말', false) OR coalesce(first_person <> person, false) THEN '말투 어긋남'
                     WHEN recall_target IS NOT NULL THEN '앞 회차를 기억 못 함' ELSE '설정대로 말함' END AS after
         FROM ({turned})"""
-    changes = connection.execute(
-        f"""SELECT before, after, count(*),
-                   list({{'turn_id': turn_id, 'reply': reply_text}} ORDER BY length(turn_id), turn_id)[1:{EXAMPLES}]
-            FROM ({judged}) WHERE before <> after GROUP BY before, after ORDER BY count(*) DESC, before, after"""
-    ).fetchall()
-    [(labels, agreed_before, agreed_after)] = connection.execute(
-        f"""SELECT count(*), count(*) FILTER (label.verdict = verdict.verdict),
-                   count(*) FILTER (label.verdict = coalesce(judged.after, verdict.verdict))
-            FROM gold_label AS label JOIN verdict USING (turn_id) LEFT JOIN ({judged}) AS judged USING (turn_id)"""
-    ).fetchall()
-    return Proposal(
-        ending=ending,
-        changes=tuple(
-            Change(old, new, turns, tuple((row["turn_id"], row["reply"]) for row in examples))
-            for old, new, turns, examples in changes
-        ),
-        labels=labels,
-        agreed_before=agreed_before,
-        agreed_after=agreed_after,
-    )
+    trial = try_out(connection, judged)
+    return Proposal(trial.changes, trial.labels, trial.agreed_before, trial.agreed_after, ending)
 
 
 def _turns_sql(before: RuleSettings, after: RuleSettings) -> str:

@@ -12,6 +12,7 @@ from wh_judge.review.book import reason
 from wh_judge.review.decisions import Draft
 from wh_judge.review.exchange import ANSWERS, KEYS, SUFFIXES
 from wh_judge.review.known import Given
+from wh_judge.review.korean import chosen
 from wh_judge.review.queues import KINDS
 from wh_judge.spreadsheet import told
 from wh_judge.text import nfc_inside, quoted
@@ -49,7 +50,7 @@ def read_drafts(path: Path, by: str | None = None) -> list[Given]:
 
 def _check_once(draft: Draft, first: Given) -> None:
     """One person gives one answer: which of two rows of a file is meant, nobody can tell."""
-    if draft.choice != first.draft.choice:
+    if (draft.choice, draft.instead) != (first.draft.choice, first.draft.instead):
         there = f"{quoted(first.draft.choice)} in {first.where}"
         raise ValueError(f"{quoted(draft.by)} answers the same task twice, {there} too; leave one")
 
@@ -136,11 +137,17 @@ def _drafts(row: Mapping[str, Any], by: str | None) -> Iterator[Draft]:
     common = {"by": who, "why": row.get("why") or None}
     if choice:
         keys = {name: row.get(name) or None for name in ("turn_id", "character_id", "name", "term", "topic")}
-        yield Draft.model_validate({"kind": row.get("kind"), "choice": choice} | keys | common)
+        given = {"kind": row.get("kind"), "choice": chosen(choice), "instead": _instead(row.get("instead"))}
+        yield Draft.model_validate(given | keys | common)
     if ending:
         yield Draft.model_validate(
             {"kind": "ending", "choice": "add", "ending": ending, "turn_id": row.get("turn_id")} | common
         )
+
+
+def _instead(cell: Any) -> Any:
+    """What takes the place, one a line where it is a text."""
+    return [line for line in cell.splitlines() if line.strip()] if isinstance(cell, str) else cell or ()
 
 
 def _check_keys(row: Mapping[str, Any]) -> None:

@@ -109,6 +109,8 @@ def _keys(row: Draft) -> list[tuple[str, ...]]:
         keys.append(("turn", row.turn_id))
     if row.character_id is not None:
         keys.append(("card", row.character_id))
+    if row.choice == "mistake":
+        keys += [("canon", row.character_id or "", name) for name in row.instead]
     if row.term is not None and row.topic is not None:
         keys.append(("term", row.term, row.topic))
         if row.turn_id is not None:
@@ -119,6 +121,10 @@ def _keys(row: Draft) -> list[tuple[str, ...]]:
 _LOOKED_UP = {
     "turn": ("SELECT 1 FROM chat_turn WHERE turn_id = ?", "there is no turn {0}"),
     "card": ("SELECT 1 FROM character_card WHERE character_id = ?", "there is no character {0}"),
+    "canon": (
+        "SELECT 1 FROM character_card WHERE character_id = $1 AND (name = $2 OR list_contains(canon_entities, $2))",
+        "the card of {0} does not have the name {1}",
+    ),
     "term": ("SELECT 1 FROM topic_lexicon WHERE term = ? AND topic = ?", "the lexicon has no row {0} -> {1}"),
     "hit": (
         "SELECT 1 FROM chat_turn WHERE turn_id = ? AND contains(reply_text, ?)",

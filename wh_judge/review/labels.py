@@ -8,15 +8,12 @@ from wh_judge.evaluation.agreement import cohens_kappa
 from wh_judge.model import VERDICTS
 from wh_judge.review.effects import Labelled
 
-FILE = "(file)"
-"""Who gave the labels of the file."""
-
 
 class PairAgreement(NamedTuple):
-    """Two labellers on the turns that both labelled."""
+    """Two labellers on the turns that both labelled; None is the file of labels."""
 
-    one: str
-    other: str
+    one: str | None
+    other: str | None
     turns: int
     agreed: int
     kappa: float | None
@@ -25,11 +22,11 @@ class PairAgreement(NamedTuple):
     """Turn, the label of the one, the label of the other."""
 
 
-def by_labeller(labels: Sequence[Labelled]) -> dict[str, list[Labelled]]:
-    """Everybody's labels, in the order in which people began."""
-    found: dict[str, list[Labelled]] = {}
+def by_labeller(labels: Sequence[Labelled]) -> dict[str | None, list[Labelled]]:
+    """Everybody's labels, in the order in which people began; None is the file of labels."""
+    found: dict[str | None, list[Labelled]] = {}
     for label in labels:
-        found.setdefault(label.by or FILE, []).append(label)
+        found.setdefault(label.by, []).append(label)
     return found
 
 

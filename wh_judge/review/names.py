@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
+from wh_judge.text import quoted
+
 PARTICLES = (
     *("이", "가", "은", "는", "을", "를", "와", "과", "의", "도"),
     *("만", "에", "로", "으로", "랑", "이랑", "야", "아", "이야"),
@@ -37,6 +39,8 @@ class CloseName(NamedTuple):
     how: How
     likeness: float
     """Share of jamo that are the same, 0 to 1."""
+    why: str
+    """How it is close, for people."""
 
 
 def stripped(name: str) -> list[str]:
@@ -55,17 +59,25 @@ def closest_names(name: str, canon: Sequence[str], own: str | None = None, most:
     """The canon names that are closest to a name, closest first: those that a particle tells apart, then parts, then
     spellings. Before all of them the character's own name, where it is that, with or without a particle."""
     bare = set(stripped(name))
-    found = [CloseName(own, "own", 1.0)] if own is not None and own in {name, *bare} and own not in canon else []
+    found = []
+    if own is not None and own in {name, *bare} and own not in canon:
+        why = "캐릭터 자신의 이름" + (f"이고, {_only_behind(name, own)}" if own != name else "입니다")
+        found.append(CloseName(own, "own", 1.0, why))
     for other in dict.fromkeys(canon):
         likeness = SequenceMatcher(None, _jamo(name), _jamo(other), autojunk=False).ratio()
         if other in bare or name in stripped(other):
-            found.append(CloseName(other, "particle", likeness))
+            found.append(CloseName(other, "particle", likeness, _only_behind(name, other)))
         elif len(min(name, other, key=len)) > 1 and (other in name or name in other):
-            found.append(CloseName(other, "part", likeness))
+            found.append(CloseName(other, "part", likeness, "한쪽이 다른 쪽에 들어 있습니다"))
         elif likeness >= LIKE_ENOUGH:
-            found.append(CloseName(other, "spelling", likeness))
+            found.append(CloseName(other, "spelling", likeness, f"철자가 비슷합니다(자모의 {likeness:.0%}가 같음)"))
     order = {"own": 0, "particle": 1, "part": 2, "spelling": 3}
     return sorted(found, key=lambda close: (order[close.how], -close.likeness, close.name))[:most]
+
+
+def _only_behind(one: str, other: str) -> str:
+    shorter, longer = sorted((one, other), key=len)
+    return f"끝의 {quoted(longer.removeprefix(shorter).strip())}만 다릅니다"
 
 
 def _jamo(name: str) -> str:

@@ -8,7 +8,7 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import duckdb
 
@@ -30,6 +30,9 @@ DRAWN = 20
 
 TURNS_SHOWN = 5
 """Turns that a name is shown with."""
+
+NAMES_SHOWN = 40
+"""Names of a card that a task tells."""
 
 _WEEK = re.compile(r"(\d{4})-W(\d{2})", re.ASCII)
 
@@ -76,16 +79,59 @@ def days_of(week: str) -> tuple[dt.date, dt.date]:
         raise UserError(f"{week}: is no week; write it like 2026-W36") from None
 
 
-def newest_week(connection: duckdb.DuckDBPyConnection) -> str:
-    """The week of the newest day that has verdicts.
+class Week(NamedTuple):
+    """An ISO week that has verdicts."""
+
+    name: str
+    first: dt.date
+    """The first and the last of its days that have verdicts."""
+    last: dt.date
+    turns: int
+    """How many are judged."""
+
+
+def judged_weeks(connection: duckdb.DuckDBPyConnection) -> list[Week]:
+    """The weeks that have verdicts, newest first.
 
     Raises:
         UserError: there are none.
     """
-    [(day,)] = connection.execute("SELECT max(day) FROM verdict").fetchall()
-    if day is None:
+    days = connection.execute("SELECT day, count(*) FROM verdict GROUP BY day ORDER BY day DESC").fetchall()
+    if not days:
         raise UserError("no verdicts yet; run wh-judge run first")
-    return week_of(day)
+    found: dict[str, Week] = {}
+    for day, turns in days:
+        later = found.get(week_of(day), Week(week_of(day), day, day, 0))
+        found[later.name] = later._replace(first=day, turns=later.turns + turns)
+    return list(found.values())
+
+
+def usual_week(weeks: Sequence[Week]) -> str:
+    """The week that is looked at where none is named: the newest that is over, since one that has just begun holds next
+    to nothing and each new day draws other turns of it; the newest of all where none is over.
+
+    Args:
+        weeks: those that have verdicts, newest first.
+    """
+    over = (week.name for week in weeks if days_of(week.name)[1] <= weeks[0].last)
+    return next(over, weeks[0].name)
+
+
+def nearest_week(
+    connection: duckdb.DuckDBPyConnection,
+    queue: Queue,
+    week: str,
+    weeks: Sequence[Week],
+    settings: RuleSettings,
+    decisions: Sequence[Decision],
+) -> str | None:
+    """Of the other weeks the one nearest to a week in which a queue has something, of two as near the newer."""
+    monday, _ = days_of(week)
+    others = sorted(weeks, key=lambda other: abs(days_of(other.name)[0] - monday))
+    # Names add up from week to week: where the newest has none, none has.
+    asked = weeks[:1] if queue == "names" else others
+    found = (one.name for one in asked if one.name != week and draw(connection, queue, one.name, settings, decisions))
+    return next(found, None)
 
 
 def draw(
@@ -113,9 +159,13 @@ def draw(
     return [_turn_task(week, queue, kind, dict(zip(names, row, strict=True)), decided) for row in drawn.fetchall()]
 
 
-_FORBIDDEN = """
+_CARD = """struct_pack(honorific_rule := card.honorific_rule, first_person := card.first_person,
+    canon_entities := card.canon_entities, forbidden_topics := card.forbidden_topics,
+    entity_roles := card.entity_roles) AS card"""
+
+_FORBIDDEN = f"""
     SELECT turn_id, verdict.character_id, touched_term AS term, touched_topic AS topic, name AS character_name,
-           user_message, reply_text, verdict.model_id, verdict.day::VARCHAR AS day
+           user_message, reply_text, verdict.model_id, verdict.day::VARCHAR AS day, {_CARD}
     FROM verdict JOIN chat_turn USING (turn_id)
     LEFT JOIN character_card AS card ON card.character_id = verdict.character_id
     WHERE verdict = '금지 소재 접촉' AND verdict.day BETWEEN ? AND ?"""
@@ -123,10 +173,12 @@ _FORBIDDEN = """
 
 def _mixed(settings: RuleSettings) -> str:
     """Replies with polite sentences and others."""
-    polite = f"len(list_filter(pieces, lambda x: {polite_sql('x', settings)}))"
+    found = f"list_filter(pieces, lambda x: {polite_sql('x', settings)})"
+    polite = f"len({found})"
     return f"""
         SELECT turn_id, turn.character_id, card.name AS character_name, card.honorific_rule, turn.user_message,
-               turn.reply_text, turn.model_id, turn.day::VARCHAR AS day, {polite} AS polite, len(pieces) AS sentences
+               turn.reply_text, turn.model_id, turn.day::VARCHAR AS day, {polite} AS polite, len(pieces) AS sentences,
+               array_to_string(list_transform({found}, lambda x: trim(x)), ' / ') AS polite_sentences, {_CARD}
         FROM (SELECT *, list_filter(string_split_regex(reply_text, '[{regex_class(SENTENCE_ENDS)}]'),
                                     lambda x: {hangul_sql("x")}) AS pieces
               FROM chat_turn WHERE day BETWEEN ? AND ? AND reply_text IS NOT NULL) AS turn
@@ -142,21 +194,38 @@ def _turn_task(week: str, queue: Queue, kind: Kind, row: dict[str, Any], decided
         queue=queue,
         kind=kind,
         choices=CHOICES[kind],
-        data=row,
+        data=row | {"card": card_told(row["card"])},
         decided=decided.get((kind, *(keys[name] for name in SUBJECTS[kind]))),
         **keys,
     )
+
+
+def card_told(card: Mapping[str, Any]) -> str:
+    """A card in words; of a long canon the beginning."""
+    canon, open_ = list(card["canon_entities"] or ()), "정해 두지 않음"
+    more = f" … 모두 {len(canon)}개" if len(canon) > NAMES_SHOWN else ""
+    facts = {
+        "말투": card["honorific_rule"] or open_,
+        "1인칭": card["first_person"] or open_,
+        "세계관의 이름": ", ".join(canon[:NAMES_SHOWN]) + more,
+        "금지 소재": ", ".join(card["forbidden_topics"] or ()),
+        "관계": ", ".join(f"{row['role']} → {row['entity']}" for row in card["entity_roles"] or ()),
+    }
+    return " · ".join(f"{name}: {fact or '없음'}" for name, fact in facts.items())
 
 
 def _names(
     connection: duckdb.DuckDBPyConnection, week: str, last: dt.date, decisions: Sequence[Decision]
 ) -> list[Task]:
     rows = connection.execute(
-        """SELECT found.character_id, card.name, found.name, count(*),
-                  list({'turn_id': turn_id, 'reply_text': reply_text} ORDER BY length(turn_id), turn_id)[1:?],
-                  any_value(card.canon_entities)
+        f"""SELECT found.character_id, card.name, found.name, count(*),
+                  list({{'turn_id': turn_id, 'user_message': user_message, 'reply_text': reply_text}}
+                       ORDER BY length(turn_id), turn_id)[1:?],
+                  any_value(card.card)
            FROM (SELECT turn_id, character_id, unnest(off_canon_entities) AS name FROM verdict WHERE day <= ?) AS found
-           JOIN chat_turn USING (turn_id) JOIN character_card AS card ON card.character_id = found.character_id
+           JOIN chat_turn USING (turn_id)
+           JOIN (SELECT character_id, name, {_CARD} FROM character_card AS card) AS card
+               ON card.character_id = found.character_id
            GROUP BY ALL ORDER BY count(*) DESC, found.character_id, found.name""",
         [TURNS_SHOWN, last],
     ).fetchall()
@@ -173,10 +242,11 @@ def _names(
                 "character_name": character_name,
                 "count": count,
                 "turns": turns,
-                "closest": [close._asdict() for close in closest_names(name, canon, character_name)],
+                "closest": [close._asdict() for close in closest_names(name, card["canon_entities"], character_name)],
+                "card": card_told(card),
             },
         )
-        for character_id, character_name, name, count, turns, canon in rows
+        for character_id, character_name, name, count, turns, card in rows
         if (character_id, name) not in decided
     ]
 

@@ -6,6 +6,11 @@ from typing import NamedTuple
 import duckdb
 
 from wh_judge.review.decisions import Decision, in_force
+from wh_judge.review.queues import hangul_sql
+from wh_judge.review.trial import Trial, try_out
+from wh_judge.rules import RuleSettings
+from wh_judge.rules.speech import polite_pattern
+from wh_judge.text import SENTENCE_ENDS, regex_class
 
 LEAST_READ = 5
 """Hits of a term that somebody must have read before anything is proposed. Where all of five were harmless, it is still
@@ -94,3 +99,35 @@ def _around(connection: duckdb.DuckDBPyConnection, term: str, turn_ids: Sequence
         place = reply.index(term)
         texts.append(reply[max(0, place - MOST_AROUND) : place + len(term) + MOST_AROUND])
     return tuple(dict.fromkeys(texts))
+
+
+def try_term(
+    connection: duckdb.DuckDBPyConnection, settings: RuleSettings, term: str, topic: str, instead: Sequence[str] = ()
+) -> Trial:
+    """What would change if a lexicon row were dropped, or if narrower terms took its place; cards count as they stand.
+
+    A turn that the row decides stays 금지 소재 접촉 where another row holds; else it gets the next verdict that holds.
+    A term that does not hold the one whose place it takes may find turns that the row did not.
+    """
+    polite = f"regexp_matches(turn.reply_text, '{polite_pattern(settings)}(?:[{regex_class(SENTENCE_ENDS)}]|\\z)')"
+    # Only then are all turns looked through.
+    found_anew = (
+        """ OR (verdict.verdict <> '금지 소재 접촉' AND list_contains(card.forbidden_topics, $topic)
+                AND len(list_filter($instead::VARCHAR[], lambda x: contains(turn.reply_text, x))) > 0)"""
+        if any(term not in other for other in instead)
+        else ""
+    )
+    judged = f"""
+        SELECT verdict.turn_id, turn.reply_text, verdict.verdict AS before,
+               CASE WHEN EXISTS (FROM (SELECT term, topic FROM topic_lexicon WHERE term <> $term OR topic <> $topic
+                                       UNION ALL SELECT unnest($instead::VARCHAR[]), $topic) AS other
+                                 WHERE contains(turn.reply_text, other.term)
+                                   AND list_contains(card.forbidden_topics, other.topic)) THEN '금지 소재 접촉'
+                    WHEN len(off_canon_entities) > 0 THEN '세계관 밖 고유명사'
+                    WHEN coalesce({hangul_sql("turn.reply_text")} AND {polite} <> (honorific_rule = '존댓말'), false)
+                         OR coalesce(turn.first_person <> card.first_person, false) THEN '말투 어긋남'
+                    WHEN recall_target IS NOT NULL THEN '앞 회차를 기억 못 함' ELSE '설정대로 말함' END AS after
+        FROM verdict JOIN chat_turn AS turn USING (turn_id)
+        JOIN character_card AS card ON card.character_id = verdict.character_id
+        WHERE (touched_term = $term AND touched_topic = $topic){found_anew}"""
+    return try_out(connection, judged, {"term": term, "topic": topic, "instead": list(instead)})

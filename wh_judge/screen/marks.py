@@ -1,7 +1,7 @@
 """Which words of a text decided: pure, for a text that may be anything."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from wh_judge.rules import RuleSettings
@@ -74,12 +74,28 @@ def marked(text: str, spans: Iterable[Span]) -> list[Piece]:
     return [*pieces, Piece(text[place:], None)] if place < len(text) else pieces
 
 
-def reply_spans(text: str, verdict: Mapping[str, object], settings: RuleSettings) -> list[Span]:
-    """What in a reply bears on its verdict: the term, the names outside the card, the name asked for, the endings."""
+def reply_spans(
+    text: str,
+    verdict: Mapping[str, object],
+    settings: RuleSettings,
+    *,
+    by_endings: bool = False,
+    terms: Sequence[str] = (),
+) -> list[Span]:
+    """What in a reply bears on its verdict: the term, the names outside the card, the name asked for, and the endings
+    where it rests on them.
+
+    Args:
+        text: the reply.
+        verdict: its row.
+        settings: by which sentences end politely.
+        by_endings: the endings are looked at, whatever the verdict rests on.
+        terms: these are looked at, and so the endings are not.
+    """
     names = verdict["off_canon_entities"]
-    spans = word_spans(text, [str(verdict["touched_term"] or "")], "term")
+    spans = word_spans(text, [*terms, str(verdict["touched_term"] or "")], "term")
     spans += word_spans(text, map(str, names) if isinstance(names, list) else [], "name")
     spans += word_spans(text, [str(verdict["recall_target"] or "")], "target")
-    if verdict["verdict"] in BY_ENDINGS:
+    if by_endings or (not terms and verdict["verdict"] in BY_ENDINGS):
         spans += ending_spans(text, settings)
     return spans

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from wh_judge.evaluation.scores import AXIS_NAMES
+from wh_judge.review.korean import KINDS, with_code
 from wh_judge.screen.review_reasons import REVIEW
 from wh_judge.screen.words import particle
 
@@ -230,8 +231,9 @@ def _clauses(reason: str) -> Iterator[str]:
 def _filled(sentence: str, found: re.Match[str]) -> str:
     """The sentence with the groups in their places, each with its particle where one is named: `{1:이/가}`.
 
-    What is wrong with a text as JSON, `{1:json}`, is told in Korean, too, and so are axes, `{1:axes}`, and how many
-    names more there are, `{1:names}`; a list, `{1:list}`, has commas alone.
+    What is wrong with a text as JSON, `{1:json}`, is told in Korean, too, and so are axes, `{1:axes}`, how many names
+    more there are, `{1:names}`, and the kind of a decision and its choices, `{1:kind}` and `{1:choices}`; a list,
+    `{1:list}`, has commas alone.
     """
     named = found.groupdict()
     places = set(found.re.groupindex.values())
@@ -246,6 +248,10 @@ def _filled(sentence: str, found: re.Match[str]) -> str:
             return text.replace("' or '", "', '")
         if slot[2] == "names":
             return re.sub(r" and (\d+) more$", r" 외 \1개", text)
+        if slot[2] == "kind":
+            return KINDS.get(text, text)
+        if slot[2] == "choices":
+            return ", ".join(map(with_code, text.split(", ")))
         if slot[2] == "axes":
             return ", ".join(_AXES.get(axis, axis) for axis in text.split(", "))
         return text + (particle(text, slot[2]) if slot[2] else "")

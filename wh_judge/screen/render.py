@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from wh_judge import __version__
+from wh_judge.rules import RuleSettings
 from wh_judge.screen import words
 from wh_judge.screen.filters import SKIPS, Filter
 from wh_judge.screen.findings import korean_finding
@@ -74,6 +75,7 @@ ENVIRONMENT.globals |= {
 }
 ENVIRONMENT.tests["sent_as_it_is"] = lambda text: not re.search(r"[\0\r\n]", text)
 """Whether a browser sends a field's text as it is: line breaks become those of the network, and NUL another mark."""
+ENVIRONMENT.filters["given"] = lambda query: {name: text for name, text in query.items() if text}
 ENVIRONMENT.filters["as_json"] = lambda text: json.dumps(text, ensure_ascii=False)
 ENVIRONMENT.filters["korean"] = korean
 ENVIRONMENT.filters["short"] = short
@@ -129,12 +131,19 @@ def checks(snapshot: Snapshot) -> list[dict[str, Any]]:
     return snapshot.cached("checks", compute)
 
 
-def shown(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A turn from a list or a page, with what decided marked in its texts and the skipped comparisons by name."""
+def shown(record: Mapping[str, Any], endings: RuleSettings | None = None, terms: Sequence[str] = ()) -> dict[str, Any]:
+    """A turn from a list or a page, with what decided marked in its texts and the skipped comparisons by name.
+
+    Args:
+        record: the turn.
+        endings: as `wh_judge.screen.rows.judged` has them.
+        terms: the same.
+    """
     row = {"verdict": None} | dict(record)
     text = row["reply_text"] or ""
     if row["verdict"]:
-        row["reply"] = marked(text, reply_spans(text, row, settings_of(row["settings_version"])))
+        settings = endings or settings_of(row["settings_version"])
+        row["reply"] = marked(text, reply_spans(text, row, settings, by_endings=bool(endings), terms=terms))
         row["skipped"] = [SKIPS[code] for code in row["notes"] if code in SKIPS]
         row["group"] = row["verdict"]
     else:

@@ -9,6 +9,7 @@ REVIEW: tuple[tuple[str, str], ...] = (
     (r"(\S+) stands in it twice", "{1:이/가} 두 번 나옵니다"),
     (r"there is no turn (.+)" + _MEND, "{1} 회차가 없습니다. " + _MENDED),
     (r"there is no character (.+)" + _MEND, "{1} 캐릭터가 없습니다. " + _MENDED),
+    (r"the card of (.+) does not have the name (.+)" + _MEND, "{1} 카드에 {2:이/가} 없습니다. " + _MENDED),
     (r"the lexicon has no row (.+) -> (.+)" + _MEND, "사전에 {1} → {2} 줄이 없습니다. " + _MENDED),
     (r"the reply of turn (.+) does not hold (.+)" + _MEND, "{1} 회차의 답장에 {2:이/가} 없습니다. " + _MENDED),
     (
@@ -19,11 +20,22 @@ REVIEW: tuple[tuple[str, str], ...] = (
     (r"does not count any more, so there is nothing to undo", "이미 셈에 들지 않아 되돌릴 것이 없습니다"),
     (r"is no week; write it like (\S+)", "주가 아닙니다. {1}처럼 쓰세요"),
     (r"no verdicts yet; run wh-judge run first", "아직 판정이 없습니다. `wh-judge run`을 먼저 실행하세요"),
-    (r"choice of (\w+) is none of (.+): (「.*」)", "{1}에서 고를 수 있는 것은 {2}입니다. {3:은/는} 없습니다"),
+    (
+        r"choice of (\w+) is none of (.+): (「.*」)",
+        "{1:kind}에서 고를 수 있는 것은 {2:choices}입니다. {3:은/는} 없습니다",
+    ),
     (r"(\w+) is missing; (\w+) needs (.+)", "{1:이/가} 없습니다. {2} 결정에는 {3:이/가} 있어야 합니다"),
     (
-        r"instead names the terms of a term that is narrowed, and of nothing else",
-        "instead에는 좁히는 말을 대신할 말만 적습니다",
+        r"instead is missing; it names the terms that take the place of a term that is narrowed",
+        "instead에 좁히는 말을 대신할 말이 없습니다",
+    ),
+    (
+        r"instead stands with a term that is narrowed or a name that is a mistake, and nothing else",
+        "instead는 말을 좁힐 때와 새 인물이 아닌 이름에만 적습니다",
+    ),
+    (
+        r"instead names one name of the card that a mistake stands for, or none",
+        "instead에는 카드의 이름 하나만 적거나 비워 둡니다",
     ),
     (r"a term is longer than (\d+) characters", "말이 {1}자보다 깁니다"),
     (r"an ending is longer than (\d+) characters", "어미가 {1}자보다 깁니다"),
@@ -52,7 +64,7 @@ REVIEW: tuple[tuple[str, str], ...] = (
     (r"it holds half of a surrogate pair, which is no text", "글자가 될 수 없는 반쪽짜리 대리 코드가 있습니다"),
     (
         r"the setting endings names (.+), which holds a mark that would be passed over; change the setting first",
-        "설정 endings에 있는 {1}에 지나칠 글자가 들어 있습니다. 설정부터 고치세요",
+        "설정에 있는 종결 어미 {1}에 지나칠 글자가 들어 있습니다. 설정부터 고치세요",
     ),
     (
         r"(「.*」) holds a mark that is passed over, so that it would never count; leave out what trails it",

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wh_judge.model import VERDICT_SCHEMA
+from wh_judge.rules import RuleSettings
 from wh_judge.screen.filters import UNJUDGED
 from wh_judge.screen.listing import Places, character_names
 from wh_judge.screen.render import shown
@@ -55,7 +56,13 @@ def listed(snapshot: Snapshot, groups: Mapping[str, Places]) -> dict[str, list[R
 
 
 def judged(
-    snapshot: Snapshot, condition: str, values: Mapping[str, Any], page: str = "", full: bool = False
+    snapshot: Snapshot,
+    condition: str,
+    values: Mapping[str, Any],
+    page: str = "",
+    full: bool = False,
+    endings: RuleSettings | None = None,
+    terms: Sequence[str] = (),
 ) -> list[Row]:
     """Turns with their verdicts, in turn order.
 
@@ -65,6 +72,9 @@ def judged(
         values: its parameters.
         page: a LIMIT and an OFFSET.
         full: with texts and evidence as a turn's own page shows them, not as a list does.
+        endings: by which settings sentences are marked that end politely, whatever the verdict rests on; None for those
+            of the verdict, where it rests on them.
+        terms: which are marked beside that of the verdict, and instead of how sentences end.
     """
     turns = snapshot.rows(
         f"""SELECT {_TURN}, {_texts(FULL_TEXT if full else SHOWN_TEXT)} FROM chat_turn WHERE {condition}
@@ -76,8 +86,20 @@ def judged(
     found |= by_id(snapshot, "unjudged", "turn_id, reason", [one for one in ids if one not in found])
     names = character_names(snapshot)
     return [
-        shown({"reason": None} | _opened(found.get(turn["turn_id"], {})) | turn | _named(turn, names)) for turn in turns
+        shown({"reason": None} | _opened(found.get(turn["turn_id"], {})) | turn | _named(turn, names), endings, terms)
+        for turn in turns
     ]
+
+
+def of_turns(
+    snapshot: Snapshot, ids: Sequence[str], endings: RuleSettings | None = None, terms: Sequence[str] = ()
+) -> dict[str, Row]:
+    """These turns as `judged` has them, by turn_id."""
+    if not ids:
+        return {}
+    wanted, values = _wanted(ids)
+    rows = judged(snapshot, f"turn_id IN ({wanted})", values, endings=endings, terms=terms)
+    return {row["turn_id"]: row for row in rows}
 
 
 def _named(row: Row, names: Mapping[str, str]) -> Row:
@@ -101,10 +123,15 @@ def by_id(snapshot: Snapshot, table: str, columns: str, ids: Sequence[str]) -> d
     """The rows of these turns by turn_id, which is among the columns."""
     if not ids:
         return {}
-    values = {f"id{place}": turn_id for place, turn_id in enumerate(ids)}
-    wanted = ", ".join(f"${name}" for name in values)
+    wanted, values = _wanted(ids)
     rows = snapshot.rows(f"SELECT {columns} FROM {table} WHERE turn_id IN ({wanted})", values)
     return {row["turn_id"]: row for row in rows}
+
+
+def _wanted(ids: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """The ids as a list of parameters, and the parameters."""
+    values = {f"id{place}": turn_id for place, turn_id in enumerate(ids)}
+    return ", ".join(f"${name}" for name in values), values
 
 
 def _opened(row: Row) -> Row:

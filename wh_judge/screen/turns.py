@@ -8,8 +8,9 @@ from starlette.responses import JSONResponse, Response
 
 from wh_judge.model import VERDICT_SCHEMA, VERDICTS, verdict_document, verdict_from_record
 from wh_judge.review.decisions import Decision, in_force
+from wh_judge.review.korean import decision
 from wh_judge.screen.changes import decisions_by_id, told
-from wh_judge.screen.decided import damaged, decision, read, written_down
+from wh_judge.screen.decided import damaged, read, written_down
 from wh_judge.screen.drafts import OUTCOMES, RAW_SHOWN, cells_in, drafts_of
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
@@ -68,20 +69,24 @@ def turn_page(request: Request, snapshot: Snapshot) -> Response:
         own_cells=cells_in(row.get("summary") or "", evidence),
         full_text=FULL_TEXT,
         verdicts=VERDICTS,
-        decided=_decided(book, row),
+        decided=_decided(snapshot, book, row),
         damaged=damaged(faults),
         told=written_down(book, request.query_params.get("written")),
         by=remembered(request),
     )
 
 
-def _decided(book: Sequence[Decision], row: dict[str, Any]) -> list[dict[str, Any]]:
-    """What people decided of a turn, as the book says now."""
-    names = row.get("off_canon_entities") or []
+def _decided(snapshot: Snapshot, book: Sequence[Decision], row: dict[str, Any]) -> list[dict[str, Any]]:
+    """What people decided of a turn, as the book says now: its labels, its names, its term. Names that are canon by now
+    count, too."""
+    [found] = snapshot.rows("SELECT named_entities FROM chat_turn WHERE turn_id = $id", {"id": row["turn_id"]})
+    names, term = found["named_entities"] or [], (row.get("touched_term"), row.get("touched_topic"))
     return [
         {"row": one, "shown": decision(one)}
         for one in in_force(book)
-        if one.turn_id == row["turn_id"] or (one.character_id == row["character_id"] and one.name in names)
+        if one.turn_id == row["turn_id"]
+        or (one.kind == "name" and one.character_id == row["character_id"] and one.name in names)
+        or (one.kind == "term" and (one.term, one.topic) == term)
     ]
 
 

@@ -8,6 +8,8 @@ from functools import lru_cache
 from markupsafe import Markup
 
 from wh_judge.model import KST
+from wh_judge.rules.rule import TRAILING_PART
+from wh_judge.text import quoted
 
 KINDS = {
     "polite": "존댓말 종결 어미",
@@ -50,6 +52,8 @@ FIELDS = {
 """Columns of verdicts and cards as people call them; the column itself stands beside it."""
 
 SETTINGS = {
+    f"endings: + {TRAILING_PART}": "문장 끝에 붙은 것(~, ㅎㅎ, ♡)을 지나치고 종결 어미를 읽음",
+    f"endings: - {TRAILING_PART}": "문장 끝에 붙은 것(~, ㅎㅎ, ♡)을 지나치지 않고 종결 어미를 읽음",
     "card_as_of: now -> turn": "설정이 바뀌어, 지금 카드 대신 회차가 쓰일 때의 카드로 판정했습니다",
     "card_as_of: turn -> now": "설정이 바뀌어, 회차가 쓰일 때의 카드 대신 지금 카드로 판정했습니다",
 }
@@ -154,4 +158,7 @@ def p_value(value: float | None) -> str:
 
 def setting(cell: str) -> str:
     """What the cell of a cause means where it is a setting; else nothing."""
+    if cell not in SETTINGS and (found := re.fullmatch(r"endings: ([+-]) (.+)", cell, re.DOTALL)):
+        added = "설정에 더함" if found[1] == "+" else "설정에서 뺌"
+        return f"종결 어미 {quoted(found[2])}{particle(found[2], '을/를')} {added}"
     return SETTINGS.get(cell, "")

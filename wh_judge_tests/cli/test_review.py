@@ -14,6 +14,7 @@ from wh_judge_tests.cli.call import Result, call, call_process
 from wh_judge_tests.house import DAY_1, DAY_3, House, at, settle
 
 WEEK = "2026-W36"
+DAYS = f"{WEEK} (2026-08-31 to 2026-09-06)"
 
 
 class Reviewed:
@@ -93,7 +94,9 @@ def test_labels_count_beside_those_of_the_file(reviewed: Reviewed, here: Path) -
     inputs = reviewed.house.inputs
     (here / "pyproject.toml").write_text(f'[tool.wh_judge]\ninputs = "{inputs}"\n', encoding="utf-8")
     found = reviewed.rows("labels", "--out", "labels.csv")
-    assert found["labellers"] == {"(file)": 3, "지은": 2, "민호": 1, "수아": 1}
+    assert found["labellers"] == [
+        {"by": by, "labels": labels} for by, labels in ((None, 3), ("지은", 2), ("민호", 1), ("수아", 1))
+    ]
     pairs = {(pair["one"], pair["other"]): pair for pair in found["pairs"]}
     assert (pairs["지은", "민호"]["agreed"], pairs["지은", "수아"]["agreed"]) == (1, 0)
     assert "T-7,금지 소재 접촉," in (here / "labels.csv").read_text("utf-8")
@@ -107,7 +110,10 @@ def test_hits_and_endings_are_told(reviewed: Reviewed) -> None:
         )
     [row] = reviewed.rows("terms")
     assert (row["precision"], row["proposal"], row["around"]) == (0.5, None, ["요즘 선거 얘기로"])
-    assert "50% of 2  선거 -> 현실 정치  2 turns  too few to tell: fewer than 5 read" in reviewed.review("terms").out
+    assert row["if_dropped"]["turns"] == 2 and row["if_dropped"]["changes"][0]["before"] == "금지 소재 접촉"
+    lines = reviewed.review("terms").out.splitlines()
+    assert "50% of 2  선거 -> 현실 정치  2 turns  too few to tell: fewer than 5 read" in lines[0]
+    assert "  if dropped: 2 turns judged otherwise, labels 2 -> 2 of 3" in lines[1] and "T-7  요즘 선거" in lines[3]
     reviewed.review("decide", "term", "keep", "--term", "선거", "--topic", "현실 정치", "--by", "a")
     assert "fewer than 5 read  decided: keep" in reviewed.review("terms").out
     assert reviewed.rows("endings") == [] and reviewed.review("endings").out == ""
@@ -117,8 +123,20 @@ def test_what_was_decided_is_listed(reviewed: Reviewed) -> None:
     reviewed.review("decide", "ending", "add", "--ending", "용", "--by", "지은", "--why", "귀여운 말투")
     reviewed.review("undo", "D-1", "--by", "지은")
     lines = reviewed.review("decisions").out.splitlines()
-    assert "ending add 용  by 지은: 귀여운 말투  (does not count any more)" in lines[0] and "undo D-1" in lines[1]
-    assert [row["in_force"] for row in reviewed.rows("decisions")] == [False, False]
+    assert "ending add 용  by 지은: 귀여운 말투  (undone by D-2)" in lines[0] and "undo D-1" in lines[1]
+    for choice in ("reject", "add"):
+        reviewed.review("decide", "ending", choice, "--ending", "욥", "--by", "지은")
+    assert "ending reject 욥  by 지은  (does not count any more)" in reviewed.review("decisions").out
+    assert [row["in_force"] for row in reviewed.rows("decisions")] == [False, False, False, True]
+
+
+def test_a_name_that_is_no_new_person_is_decided_by_command_and_in_korean(reviewed: Reviewed) -> None:
+    about = ("--character", "C-1", "--name", "리안", "--instead", "하늘", "--by", "지은")
+    assert reviewed.review("decide", "name", "새 인물이 아님", *about).out == "D-1  name mistake C-1 리안 -> 「하늘」\n"
+    assert reviewed.rows("queue", "names", "--week", WEEK)["tasks"] == []
+    reviewed.run()
+    why = call("why", "T-8", *reviewed.data).out
+    assert "D-1  name mistake C-1 리안 -> 「하늘」  by 지은" in why and "세계관 밖 고유명사" in why
 
 
 def test_a_reason_of_several_lines_forges_no_line_of_a_list(reviewed: Reviewed) -> None:
@@ -135,8 +153,11 @@ def test_a_reason_of_several_lines_forges_no_line_of_a_list(reviewed: Reviewed) 
 def test_a_queue_is_a_table_for_people_and_json_for_machines(reviewed: Reviewed) -> None:
     shown = reviewed.review("queue", "names", "--week", WEEK)
     assert [cell for cell in ("리안", "T-8:") if cell not in shown.out] == [] and "{" not in shown.out
-    assert "1 task; --out writes them" in shown.err
-    [row] = reviewed.rows("queue", "names", "--week", WEEK)
+    assert f"{DAYS}: 1 task; --out writes them" in shown.err
+    found = reviewed.rows("queue", "names", "--week", WEEK)
+    days = (found["queue"], found["week"], found["first"], found["last"])
+    assert days == ("names", WEEK, "2026-08-31", "2026-09-06")
+    [row] = found["tasks"]
     assert (row["task_id"], row["count"], row["choice"]) == (f"{WEEK}/names/C-1/리안", 1, None)
     reviewed.review(
         "decide", "hit", "harmless", *("--turn", "T-7", "--term", "선거"), "--topic", "현실 정치", "--by", "a"
@@ -155,7 +176,7 @@ def test_a_queue_shows_just_what_can_be_decided_on(reviewed: Reviewed) -> None:
     hit = ("decide", "hit", "harmless", "--turn", "T-90", "--term", "선거", "--topic", "현실 정치", "--by", "a")
 
     def shown_and_decided() -> tuple[bool, bool]:
-        tasks = reviewed.rows("queue", "forbidden", "--week", WEEK)
+        tasks = reviewed.rows("queue", "forbidden", "--week", WEEK)["tasks"]
         return "T-90" in [task["turn_id"] for task in tasks], reviewed.review(*hit).code == 0
 
     assert shown_and_decided() == (False, False)
@@ -173,11 +194,20 @@ NOTHING: list[tuple[tuple[str, ...], Any, str]] = [
     (("decisions",), [], "nobody has decided anything yet; wh-judge review queue shows"),
     (("terms",), [], "nobody has said yet of a hit whether it is harmful; wh-judge review queue forbidden shows"),
     (("endings",), [], "no ending to propose: none but those that were rejected would free more turns"),
-    (("labels",), {"labels": [], "labellers": {}, "pairs": []}, "no turn has a label yet; wh-judge review decide"),
-    (("queue", "forbidden", "--week", "2020-W01"), [], "2020-W01: no turn of this week is judged 금지 소재 접촉"),
-    (("queue", "names", "--week", "2020-W01"), [], "2020-W01: no off-canon name up to the end of this week is left"),
-    (("queue", "speech", "--week", "2020-W01"), [], "2020-W01: no reply of this week mixes speech levels"),
+    (("labels",), {"labels": [], "labellers": [], "pairs": []}, "no turn has a label yet; wh-judge review decide"),
 ]
+EMPTY = {
+    "forbidden": "no turn of this week is judged 금지 소재 접촉; --week 2026-W36 has some",
+    "names": "no off-canon name up to the end of this week is left to decide on; --week 2026-W36 has some",
+    "speech": "no reply of this week mixes speech levels",
+}
+
+
+@pytest.mark.parametrize("queue", EMPTY)
+def test_an_empty_queue_says_why_and_names_the_nearest_week(reviewed: Reviewed, queue: str) -> None:
+    words = ("queue", queue, "--week", "2020-W01")
+    assert reviewed.review(*words) == (0, "", f"2020-W01 (2019-12-30 to 2020-01-05): {EMPTY[queue]}\n")
+    assert reviewed.rows(*words)["tasks"] == []
 
 
 @pytest.mark.parametrize(("words", "document", "told"), NOTHING, ids=[" ".join(row[0]) for row in NOTHING])
@@ -192,11 +222,11 @@ def test_that_there_is_nothing_is_told(
 
 
 def test_that_all_is_decided_or_nothing_is_told(reviewed: Reviewed, here: Path) -> None:
-    for task in reviewed.rows("queue", "forbidden", "--week", WEEK):
+    for task in reviewed.rows("queue", "forbidden", "--week", WEEK)["tasks"]:
         about = ("--turn", task["turn_id"], "--term", task["term"], "--topic", task["topic"])
         reviewed.review("decide", "hit", "harmless", *about, "--by", "a")
     left = reviewed.review("queue", "forbidden", "--week", WEEK, "--open")
-    assert (left.code, left.out, left.err) == (0, "", f"{WEEK}: somebody has decided on each of the 3\n")
+    assert (left.code, left.out, left.err) == (0, "", f"{DAYS}: somebody has decided on each of the 3\n")
     (here / "names.jsonl").write_text('{"kind": "name", "choice": null}\n', encoding="utf-8")
     assert reviewed.review("take", "names.jsonl").err == "names.jsonl: holds no decision: nobody made a choice in it\n"
 

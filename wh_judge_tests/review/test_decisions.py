@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from wh_judge.errors import DiskError, UserError
 from wh_judge.review.book import read_book, read_what_can_be, write_down
-from wh_judge.review.decisions import CHOICES, Draft, in_force, shown
+from wh_judge.review.decisions import CHOICES, Draft, in_force, shown, undone_by
 from wh_judge_tests.review.build import NOON, book, disk_with_room_for, draft, hit, label, name, undo
 
 
@@ -24,8 +24,16 @@ from wh_judge_tests.review.build import NOON, book, disk_with_room_for, draft, h
         ({"kind": "name", "choice": "maybe", "name": "리안", "character_id": "C-1"}, "is none of add, block"),
         ({"kind": "mood", "choice": "add"}, "kind"),
         ({"kind": "label", "choice": "좋음", "turn_id": "T-1"}, "is none of"),
-        ({"kind": "term", "choice": "narrow", "term": "과음", "topic": "음주"}, "instead names the terms"),
-        ({"kind": "term", "choice": "drop", "term": "과음", "topic": "음주", "instead": ["과음하"]}, "instead names"),
+        ({"kind": "term", "choice": "narrow", "term": "과음", "topic": "음주"}, "instead is missing; it names"),
+        (
+            {"kind": "term", "choice": "drop", "term": "과음", "topic": "음주", "instead": ["과음하"]},
+            "instead stands with",
+        ),
+        (
+            {"kind": "name", "choice": "block", "name": "a", "character_id": "b", "instead": ["c"]},
+            "instead stands with",
+        ),
+        ({"kind": "name", "choice": "mistake", "name": "a", "character_id": "b", "instead": ["c", "d"]}, "names one"),
         ({"kind": "term", "choice": "narrow", "term": "a", "topic": "b", "instead": ["a" * 201]}, "longer than 200"),
         ({"kind": "ending", "choice": "add", "ending": "요."}, "has white space or a sentence end"),
         ({"kind": "ending", "choice": "add"}, "ending is missing"),
@@ -68,6 +76,11 @@ def test_what_is_undone_leaves_what_was_before() -> None:
 def test_an_undo_can_be_undone() -> None:
     assert [row.decision_id for row in in_force(book(name("add"), undo("D-1"), undo("D-2")))] == ["D-1"]
     assert in_force(book(name("add"), undo("D-1"), undo("D-2"), undo("D-3"))) == []
+
+
+def test_the_undo_that_counts_is_found_by_what_it_undid() -> None:
+    rows = book(name("add"), undo("D-1"), undo("D-2"), name("block"), undo("D-4"))
+    assert {undone: row.decision_id for undone, row in undone_by(rows).items()} == {"D-2": "D-3", "D-4": "D-5"}
 
 
 def test_everybody_s_label_counts_and_the_newest_of_each() -> None:

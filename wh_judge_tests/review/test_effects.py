@@ -142,12 +142,19 @@ def test_who_labelled_what_and_how_far_two_agree() -> None:
         label("말투 어긋남", "T-9", "민호"),
     )
     labels = all_labels(GOLD, rows)
-    assert {who: len(of) for who, of in by_labeller(labels).items()} == {"(file)": 1, "지은": 3, "민호": 3}
+    assert {who: len(of) for who, of in by_labeller(labels).items()} == {None: 1, "지은": 3, "민호": 3}
     pairs = {(pair.one, pair.other): pair for pair in pair_agreements(labels)}
     both = pairs["지은", "민호"]
     assert (both.turns, both.agreed, both.kappa) == (2, 1, 0.0)
     assert both.differing == (("T-2", "설정대로 말함", "말투 어긋남"),)
-    assert pairs["(file)", "지은"].kappa is None and pairs["(file)", "지은"].agreed == 1
+    assert pairs[None, "지은"].kappa is None and pairs[None, "지은"].agreed == 1
+
+
+def test_a_person_may_be_called_as_the_file_is_shown() -> None:
+    labels = all_labels(GOLD, book(label("설정대로 말함", "T-1", "(file)")))
+    assert {who: len(of) for who, of in by_labeller(labels).items()} == {None: 1, "(file)": 1}
+    [pair] = pair_agreements(labels)
+    assert (pair.one, pair.other, pair.agreed) == (None, "(file)", 0)
 
 
 def cells(table: str, rows: list[dict[str, Any]], *drafts: Draft, known: int = 0) -> list[tuple[str, str]]:
@@ -189,7 +196,7 @@ def test_what_one_decision_did_and_another_took_back_has_made_nothing() -> None:
 
 
 def test_what_changes_nothing_is_not_in_the_digest() -> None:
-    rows = book(name("block"), term("keep"), ending("reject", "용"))
+    rows = book(name("block"), name("mistake", "리안이"), term("keep"), ending("reject", "용"))
     assert [digest_for(table, rows) for table in ("character_card", "topic_lexicon", "settings")] == ["", "", ""]
 
 

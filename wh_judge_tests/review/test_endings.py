@@ -4,38 +4,17 @@ from collections import Counter
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 import pytest
 
-from wh_judge.evaluation.agreement import measure_agreement
-from wh_judge.files import read_log_table
-from wh_judge.ingest import read_table
-from wh_judge.inputs import TABLES
-from wh_judge.judge import judge
-from wh_judge.model import GOLD_SCHEMA
 from wh_judge.review.endings import adding, candidates, propose, try_settings
 from wh_judge.rules import RuleSettings
 from wh_judge_tests.builders import card, turn
 from wh_judge_tests.house import DAY_1, House, at
 from wh_judge_tests.review.build import book, draft
-from wh_judge_tests.review.conftest import SAMPLE
+from wh_judge_tests.review.conftest import by_kernel
 
 DEFAULT = RuleSettings()
 TRAILING = RuleSettings(ignore_trailing=True)
-
-
-def by_kernel(settings: RuleSettings) -> tuple[dict[str, str], int]:
-    """The sample's verdicts by these settings, and on how many labels they agree."""
-    turns, cards = (
-        read_log_table(SAMPLE / "turns").rows,
-        read_table(SAMPLE / "cards.json", TABLES["character_card"]).rows,
-    )
-    lexicon = read_table(SAMPLE / "lexicon.csv", TABLES["topic_lexicon"]).rows
-    gold = read_table(SAMPLE / "gold.csv", TABLES["gold_label"]).rows
-    judged = judge(turns, cards, lexicon, settings)
-    agreement = measure_agreement(gold.cast(GOLD_SCHEMA), judged.verdicts, judged.unjudged)
-    verdicts: pa.Table = judged.verdicts
-    return dict(zip(verdicts["turn_id"].to_pylist(), verdicts["verdict"].to_pylist(), strict=True)), agreement.agreed
 
 
 @pytest.mark.parametrize(

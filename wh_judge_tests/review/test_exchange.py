@@ -13,9 +13,10 @@ from xml.etree import ElementTree
 import pytest
 
 from wh_judge.errors import UserError
-from wh_judge.review.decisions import Draft
-from wh_judge.review.exchange import SUFFIXES, label_studio_config, rows_of, write_tasks
+from wh_judge.review.decisions import CHOICES, Draft
+from wh_judge.review.exchange import ASKED, SUFFIXES, label_studio_task, rows_of, write_tasks
 from wh_judge.review.intake import read_drafts
+from wh_judge.review.korean import chosen, offered
 from wh_judge.review.queues import Task
 
 HOSTILE = '=HYPERLINK("http://a"), "그래요"\n다음 줄; <b>|'
@@ -30,19 +31,25 @@ HIT = Task(
     None,
     "선거",
     "현실 정치",
-    {"reply_text": HOSTILE, "user_message": None},
+    {"character_name": "교관", "reply_text": HOSTILE, "user_message": None, "card": "말투: 반말"},
 )
 NAME = Task(
     "2026-W36/names/C-1/@리안",
     "names",
     "name",
-    ("add", "block"),
+    ("add", "block", "mistake"),
     None,
     "C-1",
     "@리안",
     None,
     None,
-    {"count": 3, "turns": [{"turn_id": "T-8", "reply_text": HOSTILE}], "closest": []},
+    {
+        "character_name": "교관",
+        "count": 3,
+        "turns": [{"turn_id": "T-8", "user_message": "누구야?", "reply_text": HOSTILE}],
+        "closest": [{"name": "리아", "how": "spelling", "likeness": 0.8, "why": "철자가 비슷합니다"}],
+        "card": "말투: 반말",
+    },
 )
 SPEECH = Task(
     "2026-W36/speech/-T 9",
@@ -54,7 +61,15 @@ SPEECH = Task(
     None,
     None,
     None,
-    {"reply_text": "'가요~", "polite": 1, "sentences": 2},
+    {
+        "character_name": None,
+        "reply_text": "'가요~",
+        "user_message": "응?",
+        "polite": 1,
+        "sentences": 2,
+        "polite_sentences": "가요",
+        "card": "말투: 존댓말",
+    },
 )
 TASKS = [HIT, NAME, SPEECH]
 
@@ -87,7 +102,7 @@ def annotation(choice: str = "", by: Any = "jieun@example.org", **more: Any) -> 
     """An annotation as Label Studio exports it."""
     results = [{"from_name": "choice", "to_name": "shown", "type": "choices", "value": {"choices": [choice]}}]
     results = results if choice else []
-    for name in ("why", "ending"):
+    for name in ("why", "ending", "instead"):
         if more.get(name):
             results.append({"from_name": name, "to_name": "shown", "type": "textarea", "value": {"text": [more[name]]}})
     return {
@@ -108,7 +123,7 @@ ANSWERS = {
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_ids_survive_the_round_trip(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"tasks{suffix}"
-    write_tasks(TASKS, path)
+    write_tasks("names", TASKS, path)
     drafts = [draft for draft, _ in read_drafts(answered(path, ANSWERS))]
     assert [draft.model_dump(exclude_defaults=True) for draft in drafts] == [
         {
@@ -130,20 +145,20 @@ def test_ids_survive_the_round_trip(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_what_nobody_answered_is_no_decision(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"tasks{suffix}"
-    write_tasks(TASKS, path)
+    write_tasks("names", TASKS, path)
     assert read_drafts(answered(path, {}), by="지은") == []
 
 
 @pytest.mark.parametrize("more", [{"was_cancelled": True, "choice": "add"}, {"choice": ""}])
 def test_what_was_cancelled_or_skipped_is_no_decision(tmp_path: Path, more: dict[str, Any]) -> None:
     path = tmp_path / "tasks.json"
-    write_tasks(TASKS, path)
+    write_tasks("names", TASKS, path)
     assert read_drafts(answered(path, {NAME.task_id: more})) == []
 
 
 def test_two_annotators_are_two_people(tmp_path: Path) -> None:
     path = tmp_path / "tasks.json"
-    write_tasks([SPEECH], path)
+    write_tasks("speech", [SPEECH], path)
     [task] = json.loads(path.read_text("utf-8"))
     task["annotations"] = [annotation("반말"), annotation("존댓말", by=12)]
     path.write_text(json.dumps([task]), "utf-8")
@@ -155,7 +170,7 @@ def test_two_annotators_are_two_people(tmp_path: Path) -> None:
 
 def test_who_decided_can_be_given_where_the_file_does_not_say(tmp_path: Path) -> None:
     path = tmp_path / "tasks.csv"
-    write_tasks([NAME], path)
+    write_tasks("names", [NAME], path)
     answered(path, {NAME.task_id: {"choice": "block"}})
     assert [draft.by for draft, _ in read_drafts(path, by="민호")] == ["민호"]
     with pytest.raises(
@@ -168,7 +183,7 @@ def test_who_decided_can_be_given_where_the_file_does_not_say(tmp_path: Path) ->
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
 def test_one_bad_row_and_nothing_is_taken(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"tasks{suffix}"
-    write_tasks(TASKS, path)
+    write_tasks("names", TASKS, path)
     answered(path, ANSWERS | {SPEECH.task_id: {"choice": "화남", "by": "지은"}})
     with pytest.raises(UserError, match="is no decision: choice of speech is none of"):
         read_drafts(path)
@@ -181,7 +196,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"is none of .csv, .jsonl, .json"):
         read_drafts(tmp_path / "tasks.xlsx")
     with pytest.raises(UserError, match=r"write to a name that ends in"):
-        write_tasks(TASKS, tmp_path / "tasks.xlsx")
+        write_tasks("names", TASKS, tmp_path / "tasks.xlsx")
 
 
 EDITED_BY_HAND: dict[str, tuple[dict[str, Any], str]] = {
@@ -205,7 +220,7 @@ EDITED_BY_HAND: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize(("annotated", "words"), EDITED_BY_HAND.values(), ids=EDITED_BY_HAND)
 def test_a_task_edited_by_hand_is_told_in_one_line(tmp_path: Path, annotated: dict[str, Any], words: str) -> None:
     path = tmp_path / "tasks.json"
-    write_tasks([SPEECH], path)
+    write_tasks("speech", [SPEECH], path)
     [task] = json.loads(path.read_text("utf-8"))
     path.write_text(json.dumps([task | {"annotations": [annotated]}]), "utf-8")
     with pytest.raises(UserError, match=rf"^{re.escape(f'{path}:1: is no decision: {words}')}[^\n]*$"):
@@ -236,7 +251,7 @@ def test_a_cell_that_a_spreadsheet_changed_is_not_taken(tmp_path: Path, task: Ta
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
 def test_a_task_that_one_person_answers_twice_otherwise_is_told(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"tasks{suffix}"
-    write_tasks([HIT], path)
+    write_tasks("forbidden", [HIT], path)
     lines = answered(path, ANSWERS).read_text("utf-8").strip()
     again = lines.splitlines()[-1].replace("harmless", "harmful") if suffix == ".jsonl" else _last_row(path)
     path.write_text(f"{lines}\n{again}\n", "utf-8")
@@ -254,7 +269,7 @@ def _last_row(path: Path) -> str:
 
 def test_two_annotators_may_differ_and_one_may_repeat_an_answer(tmp_path: Path) -> None:
     path = tmp_path / "tasks.json"
-    write_tasks([SPEECH], path)
+    write_tasks("speech", [SPEECH], path)
     [task] = json.loads(path.read_text("utf-8"))
     given = [annotation("반말"), annotation("반말"), annotation("섞임", by="minho@example.org")]
     path.write_text(json.dumps([task | {"annotations": given}]), "utf-8")
@@ -318,30 +333,62 @@ def test_flat_exports_of_label_studio_say_who_decided(tmp_path: Path, annotator:
 
 
 def test_no_cell_of_the_table_is_a_formula(tmp_path: Path) -> None:
-    write_tasks(TASKS, tmp_path / "tasks.csv")
+    write_tasks("names", TASKS, tmp_path / "tasks.csv")
     with (tmp_path / "tasks.csv").open(encoding="utf-8-sig", newline="") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
     assert not [cell for cell in cells if cell[:1] in "=+-@" and cell]
     assert f"'{HOSTILE}" in cells and "'@리안" in cells and "'가요~" in cells
 
 
-def test_label_studio_is_given_texts_and_a_configuration(tmp_path: Path) -> None:
-    write_tasks(TASKS, tmp_path / "tasks.json")
-    for task in json.loads((tmp_path / "tasks.json").read_text("utf-8")):
-        assert all(isinstance(cell, str) for cell in task["data"].values()) and task["data"]["shown"]
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.queue)
+def test_label_studio_is_given_texts_and_a_configuration_of_them(tmp_path: Path, task: Task) -> None:
+    write_tasks(task.queue, [task], tmp_path / "tasks.json")
+    [written] = json.loads((tmp_path / "tasks.json").read_text("utf-8"))
     config = ElementTree.fromstring((tmp_path / "tasks.xml").read_text("utf-8"))
-    choices = [choice.get("value") for choice in config.iter("Choice")]
-    assert choices == ["harmful", "harmless", "add", "block", "반말", "존댓말", "섞임"]
-    assert {tag.get("toName") for tag in config.iter() if tag.get("toName")} == {"shown"}
+    shown = [text.get("value", "").removeprefix("$") for text in config.iter("Text")]
+    texts = [written["data"][name] for name in shown]
+    assert len(texts) == len([*config.iter("Header")]) >= 3
+    assert all(isinstance(text, str) and text and not text.startswith(("{", "[")) for text in texts)
+    assert not any('": ' in text for text in texts)
+    assert {tag.get("toName") for tag in config.iter() if tag.get("toName")} == {"evidence"}
+    assert [chosen(choice.get("value")) for choice in config.iter("Choice")] == list(task.choices)
+    assert [tag.get("name") for tag in config.iter("TextArea")] == list(ASKED[task.queue])
 
 
-def test_a_choice_with_marks_is_escaped() -> None:
-    ElementTree.fromstring(label_studio_config([replace(NAME, choices=('<"a"&>',))]))
+def test_a_task_for_label_studio_is_told_in_words() -> None:
+    data = label_studio_task(NAME)["data"]
+    assert data["evidence"] == (
+        "카드에 없는 이름 「@리안」, 3회차에 나옵니다.\n카드의 가까운 이름 「리아」: 철자가 비슷합니다."
+    )
+    assert data["card"] == "교관 · 말투: 반말" and data["turns"] == f"T-8\n유저: 누구야?\n답장: {HOSTILE}"
+    assert label_studio_task(HIT)["data"]["message"] == "(없음)"
+    decided = label_studio_task(replace(SPEECH, decided="섞임"))["data"]["evidence"]
+    assert decided == "회차 -T 9\n2문장 가운데 1문장이 존댓말: 가요\n지금 결정: 섞임"
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("word", ["mistake", "새 인물이 아님", "새 인물이 아님 (mistake)"])
+def test_a_choice_comes_back_in_korean_or_as_it_stands_in_the_data(tmp_path: Path, suffix: str, word: str) -> None:
+    path = tmp_path / f"tasks{suffix}"
+    write_tasks("names", [NAME], path)
+    given = {"choice": word, "by": "지은", "instead": "리아"}
+    [(draft, _)] = read_drafts(answered(path, {NAME.task_id: given}))
+    assert (draft.choice, draft.instead) == ("mistake", ("리아",))
+
+
+def test_every_choice_is_known_by_its_korean_word() -> None:
+    for choices in CHOICES.values():
+        for word, choice in zip(offered(choices).split(" / "), choices, strict=True):
+            assert chosen(word) == chosen(word.split(" (")[0]) == chosen(choice) == choice
 
 
 def test_a_row_says_what_can_be_chosen() -> None:
     [row] = rows_of([NAME])
-    assert (row["choices"], row["choice"], row["count"]) == ("add / block", None, 3)
+    assert (row["choices"], row["choice"], row["count"]) == (
+        "더하기 (add) / 막기 (block) / 새 인물이 아님 (mistake)",
+        None,
+        3,
+    )
     assert isinstance(
         Draft.model_validate({"kind": row["kind"], "choice": "add", "by": "a", "character_id": "C", "name": "N"}), Draft
     )

@@ -21,7 +21,9 @@ def published() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     connection.execute("CREATE TABLE chat_turn AS SELECT 'T-1' AS turn_id, '요즘 선거 얘기로' AS reply_text")
     connection.execute("INSERT INTO chat_turn VALUES ('T-2', NULL)")
-    connection.execute("CREATE TABLE character_card AS SELECT '캐릭' AS character_id")
+    connection.execute(
+        "CREATE TABLE character_card AS SELECT '캐릭' AS character_id, '교관' AS name, ['하늘'] AS canon_entities"
+    )
     connection.execute("CREATE TABLE topic_lexicon AS SELECT '선거' AS term, '현실 정치' AS topic")
     return connection
 
@@ -33,6 +35,9 @@ def term(choice: str, of: str, topic: str, *instead: str) -> Draft:
 GOOD = [
     name("add", "새 이름", "캐릭"),
     name("block", "새 이름", normalize("NFD", "캐릭")),
+    name("mistake", "하늘이", "캐릭", instead=["하늘"]),
+    name("mistake", "교관님", "캐릭", instead=["교관"]),
+    name("mistake", "그건", "캐릭"),
     hit("harmless", "T-1"),
     term("narrow", "선거", "현실 정치", "선거 얘기"),
     draft("speech", "반말", turn_id="T-1"),
@@ -51,6 +56,7 @@ def test_what_there_is_can_be_decided_on(published: duckdb.DuckDBPyConnection, t
 BAD = [
     (name("add", "새 이름", "C-9"), "name add: there is no character 「C-9」; correct it, or let wh-judge run publish"),
     (name("add", "새 이름", "캐릭 "), "there is no character 「캐릭 」"),
+    (name("mistake", "리안이", "캐릭", instead=["리안"]), "the card of 「캐릭」 does not have the name 「리안」"),
     (hit("harmful", "T-9"), "there is no turn 「T-9」"),
     (hit("harmful", "T-1", "여당"), "the lexicon has no row 「여당」 -> 「현실 정치」"),
     (hit("harmful", "T-1", topic="음주"), "the lexicon has no row 「선거」 -> 「음주」"),

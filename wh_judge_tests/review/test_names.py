@@ -29,6 +29,21 @@ def test_the_canon_name_that_is_meant_is_proposed(name: str, closest: str, how: 
     assert (found[0].name, found[0].how) == (closest, how)
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("유진 씨", "끝의 「씨」만 다릅니다"),
+        ("윤세진", "끝의 「박사」만 다릅니다"),
+        ("은월", "한쪽이 다른 쪽에 들어 있습니다"),
+        ("리고", "철자가 비슷합니다(자모의 75%가 같음)"),
+        ("카이는", "캐릭터 자신의 이름이고, 끝의 「는」만 다릅니다"),
+        ("카이", "캐릭터 자신의 이름입니다"),
+    ],
+)
+def test_why_a_name_is_close_is_told(name: str, why: str) -> None:
+    assert closest_names(name, CANON, "카이")[0].why == why
+
+
 @pytest.mark.parametrize("name", ["카이", "카이는"])
 def test_the_character_s_own_name_stands_first(name: str) -> None:
     first, *_ = closest_names(name, [*CANON, "카이로"], "카이")

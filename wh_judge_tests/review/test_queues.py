@@ -9,7 +9,21 @@ import pytest
 from wh_judge.errors import UserError
 from wh_judge.review import terms
 from wh_judge.review.decisions import Decision, Draft
-from wh_judge.review.queues import DRAWN, QUEUES, Queue, Task, days_of, draw, newest_week, open_tasks, week_of
+from wh_judge.review.queues import (
+    DRAWN,
+    QUEUES,
+    Queue,
+    Task,
+    Week,
+    card_told,
+    days_of,
+    draw,
+    judged_weeks,
+    nearest_week,
+    open_tasks,
+    usual_week,
+    week_of,
+)
 from wh_judge.review.terms import LEAST_READ, term_precision
 from wh_judge.rules import RuleSettings
 from wh_judge.rules.speech import is_polite
@@ -38,8 +52,67 @@ def test_what_is_no_week_is_refused(week: str) -> None:
         days_of(week)
 
 
-def test_without_a_week_it_is_that_of_the_newest_verdicts(connection: duckdb.DuckDBPyConnection) -> None:
-    assert newest_week(connection) == "2026-W38"
+def test_the_weeks_of_the_verdicts_stand_newest_first_with_their_days(connection: duckdb.DuckDBPyConnection) -> None:
+    weeks = judged_weeks(connection)
+    assert [(week.name, week.first.day, week.last.day) for week in weeks] == [
+        ("2026-W38", 14, 14), ("2026-W37", 7, 13), ("2026-W36", 1, 6),
+    ]  # fmt: skip
+    assert sum(week.turns for week in weeks) == 700
+
+
+def one_week(first: str, last: str) -> Week:
+    days = dt.date.fromisoformat(first), dt.date.fromisoformat(last)
+    return Week(week_of(days[0]), *days, 1)
+
+
+WHOLE, BEFORE = one_week("2026-09-07", "2026-09-13"), one_week("2026-08-31", "2026-09-02")
+BEGUN = one_week("2026-09-14", "2026-09-14")
+
+
+@pytest.mark.parametrize(
+    ("weeks", "usual"),
+    [
+        ([WHOLE, BEFORE], WHOLE),
+        ([BEGUN, WHOLE, BEFORE], WHOLE),
+        # What has verdicts of later days is over, whole or not.
+        ([BEGUN, BEFORE], BEFORE),
+        ([BEGUN], BEGUN),
+    ],
+)
+def test_without_a_week_it_is_the_newest_that_is_over(weeks: list[Week], usual: Week) -> None:
+    assert usual_week(weeks) == usual.name
+
+
+def test_without_verdicts_there_is_no_week() -> None:
+    with duckdb.connect() as empty:
+        empty.execute("CREATE TABLE verdict (day DATE)")
+        with pytest.raises(UserError, match="no verdicts yet"):
+            judged_weeks(empty)
+
+
+@pytest.mark.parametrize(
+    ("queue", "week", "near"),
+    [
+        ("forbidden", "2020-W01", "2026-W36"),
+        ("forbidden", "2026-W39", "2026-W38"),
+        ("forbidden", "2026-W37", "2026-W38"),
+        ("names", "2020-W01", "2026-W38"),
+        ("names", "2026-W38", None),
+    ],
+)
+def test_the_nearest_week_that_has_something(
+    connection: duckdb.DuckDBPyConnection, queue: Queue, week: str, near: str | None
+) -> None:
+    assert nearest_week(connection, queue, week, judged_weeks(connection), DEFAULT, []) == near
+
+
+def test_a_task_tells_the_card_in_words(connection: duckdb.DuckDBPyConnection) -> None:
+    for queue in QUEUES:
+        assert all(task.data["card"].startswith("말투: ") for task in tasks(connection, queue))
+    card = {"honorific_rule": None, "first_person": "나", "canon_entities": ["가"] * 41, "forbidden_topics": []}
+    told = card_told(card | {"entity_roles": [{"role": "동생", "entity": "하늘"}]})
+    assert told.startswith("말투: 정해 두지 않음 · 1인칭: 나 · 세계관의 이름: 가, ")
+    assert told.endswith("가 … 모두 41개 · 금지 소재: 없음 · 관계: 동생 → 하늘")
 
 
 @pytest.mark.parametrize("queue", QUEUES)
@@ -78,7 +151,7 @@ def test_a_name_is_shown_with_the_canon_name_it_may_be_meant_for(connection: duc
     assert closest["백운선생"] == []
 
 
-@pytest.mark.parametrize("choice", ["add", "block"])
+@pytest.mark.parametrize("choice", ["add", "block", "mistake"])
 def test_a_name_that_is_decided_is_not_asked_about_again(connection: duckdb.DuckDBPyConnection, choice: str) -> None:
     before = tasks(connection, "names")
     chosen = before[0]
@@ -105,6 +178,8 @@ def test_replies_that_mix_speech_levels_are_those_of_the_reference(connection: d
         spoken = [is_polite(s, DEFAULT) for s in sentences(replies[task.turn_id]) if has_hangul(s)]
         assert (task.data["polite"], task.data["sentences"]) == (sum(spoken), len(spoken))
         assert 0 < sum(spoken) < len(spoken)
+        polite = [s.strip() for s in sentences(replies[task.turn_id]) if has_hangul(s) and is_polite(s, DEFAULT)]
+        assert task.data["polite_sentences"] == " / ".join(polite)
     assert 0 < len(drawn) <= DRAWN
 
 

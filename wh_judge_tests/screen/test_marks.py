@@ -91,6 +91,14 @@ def test_endings_are_marked_only_where_the_verdict_rests_on_them() -> None:
         "recall_target": None,
     }
     assert reply_spans("선거예요", verdict, SETTINGS) == [Span(0, 2, "term")]
+    asked = reply_spans("선거예요", verdict, SETTINGS, by_endings=True)
+    assert asked == [Span(0, 2, "term"), Span(3, 4, "polite")]
+
+
+def test_terms_that_are_looked_at_stand_instead_of_the_endings() -> None:
+    verdict: dict[str, object] = dict.fromkeys(("touched_term", "recall_target"))
+    verdict |= {"verdict": "설정대로 말함", "off_canon_entities": []}
+    assert reply_spans("오늘 쉬세요", verdict, SETTINGS, terms=["오늘"]) == [Span(0, 2, "term")]
 
 
 def test_every_kind_has_a_name() -> None:

@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 
 from wh_judge.review.book import book_of, read_book
 from wh_judge.review.decisions import SUBJECTS, Decision, Draft, in_force
+from wh_judge.review.korean import KINDS, decision
 from wh_judge.review.queues import Task
-from wh_judge.screen.decided import KINDS, decision
-from wh_judge.screen.review import TABS, next_place
+from wh_judge.screen.review_tabs import TABS, count, next_place
 from wh_judge.store.snapshot import publish
 from wh_judge_tests.builders import turn
 from wh_judge_tests.house import DAY_1, House, at
@@ -43,7 +43,7 @@ def decide(client: TestClient, **cells: str) -> httpx2.Response:
 @pytest.mark.parametrize("tab", TABS)
 def test_every_tab_is_a_page(tab: str, client: TestClient) -> None:
     page = seen(client.get("/review", params={"tab": tab, "week": WEEK}))
-    assert TABS[tab] in page.text and len(page.all("h1")) == 1
+    assert TABS[tab].title in page.text and len(page.all("h1")) == 1
 
 
 def test_a_name_that_no_card_has_is_shown_with_its_turns(client: TestClient) -> None:
@@ -86,7 +86,7 @@ def test_a_decision_is_told_in_korean(given: dict[str, object], told: str) -> No
 
 
 def test_every_kind_of_decision_has_a_korean_name() -> None:
-    assert {*KINDS, "undo"} == set(SUBJECTS)
+    assert set(KINDS) == set(SUBJECTS)
 
 
 def test_a_forbidden_hit_is_shown_with_its_term(client: TestClient) -> None:
@@ -242,7 +242,9 @@ def test_a_term_is_narrowed_on_the_page(reviewer: TestClient, house: House) -> N
     listed = seen(reviewer.get("/review", params={"tab": "decisions"})).text
     assert "→ 「선거 얘기」, 「선거, 투표」, 「 선거」: 좁히기" in listed
     assert "지금 결정: 좁히기" in seen(reviewer.get("/review", params={"tab": "terms"})).text
-    assert "대신할 말만" in seen(decide(reviewer, kind="term", choice="narrow", instead=" \r\n ", **of), 400).text
+    assert (
+        "대신할 말이 없습니다" in seen(decide(reviewer, kind="term", choice="narrow", instead=" \r\n ", **of), 400).text
+    )
 
 
 def test_a_missing_ending_is_added_where_a_reply_mixes_levels(reviewer: TestClient, house: House) -> None:
@@ -326,21 +328,25 @@ def test_an_unknown_decision_is_not_said_to_be_written(reviewer: TestClient) -> 
 @pytest.mark.parametrize(
     ("waits", "at", "place"),
     [
-        ([True, True, True], "", 1),
-        ([True, False, True], "2", 3),
-        ([True, True, False], "3", 1),
-        ([False, False], "1", None),
-        ([True], "x" * 9, 1),
-        ([True], "9" * 500, 1),
-        ([], "1", None),
+        ([True, True, True], 1, 1),
+        ([True, False, True], 2, 3),
+        ([True, True, False], 3, 1),
+        ([False, False], 1, None),
+        ([True], 999_999_999, 1),
+        ([], 1, None),
     ],
 )
-def test_after_a_decision_the_next_that_waits_is_open(waits: list[bool], at: str, place: int | None) -> None:
+def test_after_a_decision_the_next_that_waits_is_open(waits: list[bool], at: int, place: int | None) -> None:
     tasks = [
         Task(f"speech-{number}", "speech", "speech", ("섞임",), decided=None if waiting else "섞임")
         for number, waiting in enumerate(waits)
     ]
     assert next_place(tasks, at) == place
+
+
+@pytest.mark.parametrize(("text", "number"), [("12", 12), ("", None), ("x" * 9, None), ("9" * 500, None)])
+def test_what_is_no_number_in_an_address_is_passed_over(text: str, number: int | None) -> None:
+    assert count(text) == number
 
 
 def test_a_decision_says_where_in_the_list_it_was_made(reviewer: TestClient) -> None:
@@ -361,7 +367,10 @@ def test_what_is_no_decision_is_not_written_down(cells: dict[str, str], reviewer
 
 NO_ENGLISH = re.compile(r"[a-z]+ [a-z]+ [a-z]+")
 REFUSED: list[tuple[dict[str, str], str]] = [
-    ({"choice": "burn"}, "고를 수 있는 것은 add, block입니다"),
+    (
+        {"choice": "burn"},
+        "카드에 없는 이름에서 고를 수 있는 것은 더하기 (add), 막기 (block), 새 인물이 아님 (mistake)입니다",
+    ),
     ({"kind": "war"}, "가운데 하나여야 합니다"),
     ({"name": " "}, "비어 있습니다"),
     ({"name": ""}, "name이 없습니다"),
@@ -378,6 +387,9 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"kind": "ending", "choice": "add", "ending": "요."}, "빈칸이나 문장 부호가 있습니다"),
     ({"kind": "ending", "choice": "add", "ending": "요,"}, "쉼표가 있습니다"),
     ({"kind": "ending", "choice": "add", "ending": "용" * 99}, "어미가 20자보다 깁니다"),
+    ({"choice": "mistake", "instead": "리안"}, "「C-1」 카드에 「리안」이 없습니다"),
+    ({"choice": "mistake", "instead": "하늘\n검술원"}, "카드의 이름 하나만"),
+    ({"instead": "하늘"}, "새 인물이 아닌 이름에만 적습니다"),
     ({"kind": "undo", "choice": "undo", "undoes": "D-9"}, "D-9: 이런 결정은 없습니다"),
 ]
 
@@ -416,10 +428,10 @@ TASK = {
 STUDIO = {"data": TASK, "annotations": [{"result": [{"from_name": "choice", "value": {"choices": ["add", "block"]}}]}]}
 FILES: list[tuple[str, Any, str]] = [
     ("a.txt", "x", "파일만 읽습니다"),
-    ("a.jsonl", "no JSON", "tasks.jsonl:1: JSON이 아닙니다"),
-    ("a.jsonl", {"a": 1}, "tasks.jsonl:1: 결정이 아닙니다: kind 칸이 없어"),
-    ("a.jsonl", TASK | {"choice": "burn"}, "tasks.jsonl:1: 결정이 아닙니다: name에서 고를 수 있는 것은"),
-    ("a.jsonl", TASK | {"character_id": "C-9", "task_id": ""}, "tasks.jsonl:1: 「C-9」 캐릭터가 없습니다"),
+    ("a.jsonl", "no JSON", "a.jsonl:1: JSON이 아닙니다"),
+    ("a.jsonl", {"a": 1}, "a.jsonl:1: 결정이 아닙니다: kind 칸이 없어"),
+    ("a.jsonl", TASK | {"choice": "burn"}, "a.jsonl:1: 결정이 아닙니다: 카드에 없는 이름에서 고를 수 있는 것은"),
+    ("a.jsonl", TASK | {"character_id": "C-9", "task_id": ""}, "a.jsonl:1: 「C-9」 캐릭터가 없습니다"),
     ("a.jsonl", TASK | {"name": "1"}, "이 칸들은 받은 그대로 두세요"),
     ("a.jsonl", TASK | {"why": ["x"]}, "why: 그 자리에 올 수 없는 값입니다"),
     ("a.jsonl", json.dumps(TASK | {"task_id": "\ud800"}), "반쪽짜리 대리 코드가 있습니다"),

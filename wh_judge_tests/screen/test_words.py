@@ -115,3 +115,17 @@ def test_every_group_has_a_style() -> None:
 )
 def test_a_particle_follows_how_the_last_syllable_is_read(word: str, subject: str, way: str) -> None:
     assert (words.particle(word, "이/가"), words.particle(word, "으로/로")) == (subject, way)
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("endings: + 용", "종결 어미 「용」을 설정에 더함"),
+        ("endings: - 니까", "종결 어미 「니까」를 설정에서 뺌"),
+        ("endings: + ignore_trailing.", "문장 끝에 붙은 것(~, ㅎㅎ, ♡)을 지나치고 종결 어미를 읽음"),
+        ("endings: - ignore_trailing.", "문장 끝에 붙은 것(~, ㅎㅎ, ♡)을 지나치지 않고 종결 어미를 읽음"),
+        ("topic_lexicon: - 과음 -> 음주", ""),
+    ],
+)
+def test_a_setting_that_made_a_change_is_told_in_korean(cell: str, told: str) -> None:
+    assert words.setting(cell) == told
