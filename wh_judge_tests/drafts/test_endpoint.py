@@ -340,6 +340,13 @@ def test_half_of_a_surrogate_pair_in_a_refusal_becomes_text(status: int) -> None
     assert answer.failure is not None and "a?" in answer.failure[1]
 
 
+@pytest.mark.parametrize("charset", ["base64", "zlib", "rot13", "utf-16"])
+def test_a_refusal_is_read_as_utf8_whatever_it_says_of_itself(charset: str) -> None:
+    headers = (("Content-Type", f"text/plain; charset={charset}"),)
+    with serving(Step(status=400, body="모르는 모델".encode(), headers=headers)) as script:
+        assert ask(script).failure == ("not_accepted", "the server answers 400 모르는 모델")
+
+
 def test_a_whole_verdict_makes_the_way_there_and_back() -> None:
     request = request_for(case().verdict, "m")
     assert request is not None
