@@ -200,7 +200,7 @@ async def _bound(response: httpx2.Response) -> None:
     packed = response.headers.get("content-encoding", "identity")
     if packed != "identity":
         raise httpx2.RemoteProtocolError(f"the answer is packed as {packed}, which was not asked for")
-    # JSON is UTF-8; by the name that the server gives, the client would take any codec of Python, such as one that unpacks.
+    # JSON is UTF-8. By the name that the server gives, the client would take any codec of Python: some unpack.
     response.encoding = "utf-8"
     if isinstance(response.stream, httpx2.AsyncByteStream):
         response.stream = _Bounded(response.stream)
