@@ -78,7 +78,10 @@ def cells_in(sentence: str, evidence: Sequence[Cell]) -> list[Cell]:
     found: list[Cell] = []
     for cell in evidence:
         value = str(cell["value"] or "")
-        if value and re.search(rf"(?<![0-9]){re.escape(value)}(?![0-9])", sentence) and cell not in found:
+        # A pattern is made only of what stands there: evidence may have a thousand cells, and texts of any length.
+        if not value or value not in sentence or cell in found:
+            continue
+        if re.search(rf"(?<![0-9]){re.escape(value)}(?![0-9])", sentence):
             found.append(cell)
     return found
 
