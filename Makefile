@@ -90,7 +90,8 @@ serve: .venv/run
 	@sh tools/install.sh requirements-dev.lock
 	@touch $@
 
-model: .venv/dev
+model:
+	@sh tools/make-venv.sh $(PYTHON)
 	@sh tools/make-model.sh $(BIN)/python
 
 # Extras stay in the pins: older versions of pip refuse a hashed lock without them.

@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 
 from wh_judge.judge import Judgement, judge
 from wh_judge.settings import Settings
-from wh_judge.store.days import DayResult, read_judged, read_turns, replace_day
+from wh_judge.store.days import DayResult, replace_day
 from wh_judge.store.decisions import keep_new_decisions
 from wh_judge.store.plan import DayInputs, DayPlan, plan_day, read_inputs
+from wh_judge.store.verdicts import read_judged, read_turns
 from wh_judge.validated import validate_rows
 from wh_judge.validations import Outcomes
 

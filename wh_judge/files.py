@@ -13,7 +13,8 @@ from wh_judge.errors import UserError
 from wh_judge.inputs import file_name, files_of
 from wh_judge.model import TURN_SCHEMA, VERDICT_SCHEMA
 from wh_judge.parts import PLACED_SCHEMA, reading_parts
-from wh_judge.readers import Columns, Record, read_records
+from wh_judge.readers import read_records
+from wh_judge.readers.records import Columns, Record
 from wh_judge.rowwise import Problem
 from wh_judge.validations import typed_evidence
 

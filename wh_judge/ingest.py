@@ -14,7 +14,9 @@ import pyarrow as pa
 from wh_judge.columnar import certain_turns, key_hashes, repeated_keys
 from wh_judge.inputs import TABLES, InputTable, file_name, files_of
 from wh_judge.parquet import BATCH_BYTES
-from wh_judge.readers import Line, Record, batch_record, batch_values, read_batches, read_entries
+from wh_judge.readers import read_entries
+from wh_judge.readers.parquet import batch_record, batch_values, read_batches
+from wh_judge.readers.records import Line, Record
 from wh_judge.rowwise import Batch, Reading
 from wh_judge.votes.certain import blocks, certain_votes
 

@@ -20,7 +20,8 @@ from wh_judge.model import (
     LexiconTerm,
     Row,
 )
-from wh_judge.readers import READERS, Columns
+from wh_judge.readers import READERS
+from wh_judge.readers.records import Columns
 from wh_judge.votes.rows import (
     JUDGE_SCORE_SCHEMA,
     SUPPORT_SCHEMA,

@@ -4,7 +4,6 @@ It runs the set-based forms of the rules in an in-memory DuckDB, all turns at on
 in the rule's own file; here the pieces are joined.
 """
 
-import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ import pyarrow as pa
 from wh_judge import text
 from wh_judge.model import MENTION_SCHEMA, TURN_SCHEMA, UNJUDGED_SCHEMA, USED_SCHEMA, VERDICT_SCHEMA
 from wh_judge.portions import portions
+from wh_judge.processors import PROCESSORS
 from wh_judge.rules import RULES, RuleSettings, rule
 from wh_judge.rules.canon import OFF_CANON_SQL
 from wh_judge.rules.forbidden import HITS_SQL, Terms
@@ -114,7 +114,7 @@ class Judge:
                 return _in_order(cursor.sql(self._sql).to_arrow_table())
 
         pieces = portions(tables["turn"], tables["earlier"], PIECE_ROWS, PIECE_BYTES)
-        with ThreadPoolExecutor(self._config.get("threads") or os.cpu_count()) as pool:
+        with ThreadPoolExecutor(self._config.get("threads", PROCESSORS)) as pool:
             return pa.concat_tables(pool.map(of_piece, pieces))
 
 

@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from wh_judge.inputs import InputTable, TableName
 from wh_judge.model import TERM_LIMIT
-from wh_judge.readers import Record
+from wh_judge.readers.records import Record
 from wh_judge.text import nfc_inside
 
 

@@ -18,13 +18,14 @@ from wh_judge.model import KST
 from wh_judge.resources import Warehouse
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse, read_warehouse
-from wh_judge.store.days import JUDGED, judged_versions
+from wh_judge.store.days import JUDGED
 from wh_judge.store.drafts import days_to_draft
 from wh_judge.store.inputs import bring_in
 from wh_judge.store.log import log_days
 from wh_judge.store.probes import probes_known
 from wh_judge.store.snapshot import is_published
 from wh_judge.store.stale import refresh_stale
+from wh_judge.store.verdicts import judged_versions
 from wh_judge.store.votes import is_read, people_known
 
 Progress = Callable[[str, int, int], None]

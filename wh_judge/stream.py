@@ -3,7 +3,6 @@
 The memory that this takes does not grow with the log, but for the first mentions of whom somebody asks after.
 """
 
-import os
 from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,9 +17,8 @@ from wh_judge.model import MENTION_SCHEMA
 from wh_judge.parquet import BATCH_BYTES
 from wh_judge.parts import Part, WholeLog
 from wh_judge.portions import portions
+from wh_judge.processors import PROCESSORS
 from wh_judge.rowwise import Problem
-
-WORKERS = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 class JudgedPart(NamedTuple):
@@ -30,7 +28,7 @@ class JudgedPart(NamedTuple):
     judgement: Judgement
 
 
-def judge_parts(log: WholeLog, kernel: Judge, workers: int = WORKERS) -> Iterator[JudgedPart]:
+def judge_parts(log: WholeLog, kernel: Judge, workers: int = PROCESSORS) -> Iterator[JudgedPart]:
     """The parts in order, cut where their verdicts would be too large; at most one more than there are workers is in
     memory."""
     waiting: deque[tuple[Part, Future[Judgement]]] = deque()

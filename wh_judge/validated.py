@@ -5,7 +5,6 @@ would be. The validations themselves are those of `wh_judge.validations`, in pla
 """
 
 import gc
-import os
 import pickle
 import subprocess
 import sys
@@ -22,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from wh_judge.model import CharacterCard, cards_from, lexicon_from, turns_from
+from wh_judge.processors import PROCESSORS
 from wh_judge.rules import Lexicon, RuleSettings
 from wh_judge.rules.rule import Mention
 from wh_judge.validations import Log, Outcomes, claim_from_record, validate_each
@@ -53,7 +53,7 @@ def validate_rows(rows: pa.Table, judged: Judged) -> Outcomes:
     places: list[np.ndarray] = []
     waiting: deque[Future[Outcomes]] = deque()
     found: list[Outcomes] = []
-    workers = min(count, os.cpu_count() or 1)
+    workers = min(count, PROCESSORS)
     with ExitStack() as processes, ThreadPoolExecutor(workers) as pool:
         idle: Queue[_Worker] = Queue()
         for _ in range(workers):

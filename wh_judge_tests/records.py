@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from wh_judge.readers import Columns, Record, read_records
+from wh_judge.readers import read_records
+from wh_judge.readers.records import Columns, Record
 
 COLUMNS = Columns(
     required=frozenset({"id"}),

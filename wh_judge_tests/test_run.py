@@ -16,7 +16,7 @@ from wh_judge.errors import UserError
 from wh_judge.judge import Judgement, judge
 from wh_judge.report import summarise
 from wh_judge.run import RunResult, run_range, run_stale
-from wh_judge.store.days import judged_versions
+from wh_judge.store.verdicts import judged_versions
 from wh_judge.validations.summary import SUMMARY
 from wh_judge_tests.builders import turn
 from wh_judge_tests.house import CARDS, DAY_1, DAY_2, DAY_3, DAYS, LOG, House, Table, at, settle, spoilt, tables

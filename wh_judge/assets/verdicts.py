@@ -18,10 +18,12 @@ from wh_judge.partitions import DAYS
 from wh_judge.resources import POOL, Warehouse
 from wh_judge.rules import RULE_BY_VERDICT, rules_version
 from wh_judge.rules.hedge import NOTES
-from wh_judge.store import days, is_of_the_disk
+from wh_judge.store import is_of_the_disk
 from wh_judge.store.changes import Change
+from wh_judge.store.days import JUDGED
 from wh_judge.store.schema import number
 from wh_judge.store.stale import drop_from_list
+from wh_judge.store.verdicts import VerdictFacts, day_facts, reference_keys
 from wh_judge.suites import SuiteResult
 from wh_judge.validations import VALIDATIONS
 
@@ -114,7 +116,7 @@ def verdicts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
     with warehouse.connect() as connection:
 
         def holds(rows: pa.Table) -> bool:
-            keys = days.reference_keys(connection, day)
+            keys = reference_keys(connection, day)
             suites.append(run_suite("verdict", rows, settings, batch=str(day), references=keys))
             return all(e.success or e.severity != "error" for e in suites[0].expectations)
 
@@ -125,7 +127,7 @@ def verdicts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
             if not is_of_the_disk(error):
                 drop_from_list(day, settings.data)
             raise
-        facts = days.day_facts(connection, day, PREVIEW_ROWS)
+        facts = day_facts(connection, day, PREVIEW_ROWS)
         drop_from_list(day, settings.data)
         total = number(connection, "SELECT count(*) FROM verdict_change WHERE day = ?", [day])
     checks = [*(validation_result(validation, "verdicts") for validation in result.validations)]
@@ -143,7 +145,7 @@ def verdicts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
     yield dg.MaterializeResult(
         asset_key="verdicts",
         data_version=dg.DataVersion(result.version),
-        metadata=_metadata(facts) | {days.JUDGED: result.judged, "written": result.written} | changed,
+        metadata=_metadata(facts) | {JUDGED: result.judged, "written": result.written} | changed,
         # Told with the materialisation: Dagster takes a result from before it to be about the one before.
         check_results=checks,
     )
@@ -166,7 +168,7 @@ def changes_metadata(changes: Sequence[Change]) -> dict[str, Any]:
     }
 
 
-def _metadata(facts: days.VerdictFacts) -> dict[str, Any]:
+def _metadata(facts: VerdictFacts) -> dict[str, Any]:
     counts, rows = facts.verdicts, facts.rows
     metadata: dict[str, Any] = {"dagster/row_count": rows, "unjudged": facts.unjudged}
     for verdict in VERDICTS:

@@ -10,7 +10,7 @@ from wh_judge.drafts.cache import Answer
 from wh_judge.drafts.completion import read_completion
 from wh_judge.drafts.prompt import Request
 from wh_judge.errors import first_fault
-from wh_judge.readers import Record
+from wh_judge.readers.records import Record
 from wh_judge.validations.validation import shown
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from wh_judge.drafts.batch import is_batch, read_answer
 from wh_judge.drafts.gate import Weighed, refused, weigh_answer, weigh_claim
-from wh_judge.readers import Record
+from wh_judge.readers.records import Record
 from wh_judge.rules import Case, judge_turn
 from wh_judge.validations import Log
 from wh_judge.validations.validation import named, shown

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator
 
 from wh_judge.errors import UserError
-from wh_judge.readers import Columns, read_records
+from wh_judge.readers import read_records
+from wh_judge.readers.records import Columns
 from wh_judge.review.book import reason
 from wh_judge.review.decisions import Draft
 from wh_judge.review.exchange import ANSWERS, KEYS, SUFFIXES

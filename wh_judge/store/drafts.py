@@ -21,8 +21,8 @@ from wh_judge.model import (
 )
 from wh_judge.rules import Lexicon, RuleSettings
 from wh_judge.store import transaction
-from wh_judge.store.days import judged_versions
 from wh_judge.store.schema import arrow, names
+from wh_judge.store.verdicts import judged_versions
 from wh_judge.store.versions import cards_by_version, now
 from wh_judge.validations import Log
 

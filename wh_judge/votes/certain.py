@@ -17,7 +17,7 @@ import pyarrow.json as pj
 
 from wh_judge.columnar import Cells, DoubtError, as_booleans, composed_texts, is_found, key_cells, label_cells
 from wh_judge.columnar import plausible_moments as plausible
-from wh_judge.readers import Line, Record
+from wh_judge.readers.records import Line, Record
 from wh_judge.strict_json import NESTING_LIMIT
 from wh_judge.text import nfc_inside
 from wh_judge.votes.rows import SPELLINGS, SUPPORT_SOURCE, VOTE_SCHEMA, WINNERS, Side

@@ -19,7 +19,8 @@ from pydantic import ValidationError
 from wh_judge.errors import UserError
 from wh_judge.inputs import files_of
 from wh_judge.outputs import write_documents
-from wh_judge.readers import Columns, Record, read_records
+from wh_judge.readers import read_records
+from wh_judge.readers.records import Columns, Record
 from wh_judge.rowwise import reason_of
 from wh_judge.text import nfc, nfc_inside
 from wh_judge.votes import label_studio, lmarena, potato

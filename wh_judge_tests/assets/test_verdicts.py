@@ -15,8 +15,8 @@ from wh_judge.assets.verdicts import LINEAGE
 from wh_judge.judge import Judgement, judge
 from wh_judge.model import VERDICT_SCHEMA, VERDICTS
 from wh_judge.rules import RULE_BY_VERDICT, RULES
-from wh_judge.store.days import judged_versions
 from wh_judge.store.stale import StaleDay, listed_days, write_stale
+from wh_judge.store.verdicts import judged_versions
 from wh_judge.validations import VALIDATIONS
 from wh_judge.validations.summary import SUMMARY
 from wh_judge_tests import house

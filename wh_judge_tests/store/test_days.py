@@ -15,10 +15,10 @@ from wh_judge.model import VERDICT_SCHEMA
 from wh_judge.model import VERDICTS as VERDICT_VALUES
 from wh_judge.rules import RuleSettings, rules_version
 from wh_judge.store import plan
-from wh_judge.store.days import day_facts, judged_versions, read_judged, read_verdicts
 from wh_judge.store.log_files import ingest_log
 from wh_judge.store.plan import plan_day, read_inputs
 from wh_judge.store.tables import replace_table
+from wh_judge.store.verdicts import day_facts, judged_versions, read_judged, read_verdicts
 from wh_judge.validations import VALIDATIONS
 from wh_judge.validations.summary import SUMMARY
 from wh_judge_tests.builders import card, turn

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from wh_judge import ingest
 from wh_judge.ingest import read_file, read_table
 from wh_judge.inputs import TABLES
-from wh_judge.readers import Line, Record
+from wh_judge.readers.records import Line, Record
 from wh_judge.rowwise import Batch
 from wh_judge.votes import certain
 from wh_judge.votes.certain import CertainVotes, certain_cells, certain_votes

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from wh_judge import readers
+from wh_judge.readers import csv
 from wh_judge_tests.records import Reasons, ids, read, reasons, write
 
 QUOTE = "; a quotation mark may be missing, or the file be cut off"
@@ -107,7 +107,7 @@ def test_a_csv_cell_is_text_null_a_list_or_a_boolean(tmp_path: Path) -> None:
     ]
 
 
-class CountedLines(readers._Lines):
+class CountedLines(csv.Lines):
     """Lines that count how often one is taken."""
 
     count = 0
@@ -128,7 +128,7 @@ OPEN = {
 def test_open_quotation_marks_do_not_have_lines_read_time_and_again(
     content: str, error: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(readers, "_Lines", CountedLines)
+    monkeypatch.setattr(csv, "Lines", CountedLines)
     monkeypatch.setattr(CountedLines, "count", 0)
     found = reasons(read(write(tmp_path, "x.csv", "id\n" + content)))
     assert found[:200] == [(line, f"is no CSV: {error}{QUOTE}") for line in range(2, 202)]
