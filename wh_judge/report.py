@@ -11,7 +11,7 @@ from rich.table import Table
 
 from wh_judge.model import VERDICTS
 from wh_judge.settings import Settings
-from wh_judge.text import one_line, printable
+from wh_judge.text import listed, one_line, printable
 from wh_judge.uploaded import with_labels
 from wh_judge.validations import VALIDATIONS, ValidationResult
 
@@ -223,15 +223,19 @@ def validation_tables(results: Sequence[ValidationResult], shown: int, console: 
 def draft_tables(scores: "Sequence[Score]", shown: int, console: Console) -> None:
     """What became of responses as drafts, file by file, why, and the first refusals of each file."""
     _heading("Responses as drafts", console)
-    table = number_table("file", "responses", "kept", "default", "thrown away", "none")
+    told = any(score.missing is not None for score in scores)
+    table = number_table("file", "responses", "kept", "default", "thrown away", "none", *(["missing"] if told else []))
     for score in scores:
         counts = [
             score.responses,
             *(score.outcomes[name] for name in ("kept", "default", "thrown_away", "no_response")),
+            *([] if score.missing is None else [len(score.missing)]),
         ]
         table.add_row(safe(score.file), *map(str, counts))
     console.print(table)
     for score in scores:
+        if score.missing:
+            console.print(f"  {safe(score.file)}  missing  {safe(listed(score.missing))}", soft_wrap=True)
         for code, count in score.reasons.most_common():
             console.print(f"  {safe(score.file)}  {code}  {count}", soft_wrap=True)
         for refusal in score.refusals[:shown]:

@@ -1,6 +1,6 @@
 """Requests and answers as lines of a file, in the form of OpenAI's batches, which other tools take and give, too."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -9,7 +9,7 @@ from wh_judge import strict_json
 from wh_judge.drafts.cache import Answer
 from wh_judge.drafts.completion import read_completion
 from wh_judge.drafts.prompt import Request
-from wh_judge.errors import first_fault
+from wh_judge.errors import UserError, first_fault
 from wh_judge.readers.records import Record
 from wh_judge.validations.validation import shown
 
@@ -22,6 +22,26 @@ def batch_line(turn_id: str, request: Request) -> dict[str, Any]:
 def is_batch(row: Mapping[str, Any]) -> bool:
     """Whether a row is a line of what a batch gives back: a `custom_id`, and a `response` or why there is none."""
     return "custom_id" in row and ("response" in row or "error" in row)
+
+
+def turns_asked(records: Iterable[tuple[str, Record]]) -> list[str]:
+    """The turns of a batch of requests, each once, in their order.
+
+    Args:
+        records: the file's name and the record, as `wh_judge.files.read_claims` gives them.
+
+    Raises:
+        UserError: a record is no request.
+    """
+    turns: dict[str, None] = {}
+    for file, record in records:
+        turn = (record.value or {}).get("custom_id")
+        if not isinstance(turn, str) or "body" not in (record.value or {}):
+            where = file if record.line is None else f"{file}:{record.line}"
+            reason = record.reason or "is no request"
+            raise UserError(f"{where}: {reason}; name a file that wh-judge draft --requests wrote")
+        turns[turn] = None
+    return list(turns)
 
 
 def read_answer(row: Mapping[str, Any]) -> Answer:
