@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 
 @dataclass
@@ -40,6 +41,11 @@ class Tally:
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+
+    def told(self, priced: bool) -> dict[str, Any]:
+        """By name, the seconds to tenths; money only where prices are set, since without them 0 would be untrue."""
+        names = [one.name for one in fields(self) if priced or not one.name.endswith("money")]
+        return {name: getattr(self, name) for name in names} | {"seconds": round(self.seconds, 1)}
 
     def so_far(self, priced: bool) -> str:
         """One short line for whoever waits."""
