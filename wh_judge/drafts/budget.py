@@ -36,7 +36,7 @@ class Budget:
         Waits for requests under way as long as what they give back could make room.
         """
         async with self._changed:
-            while not self._fits(prompt, response):
+            while self.lacks(prompt, response):
                 if not self._aside:
                     return False
                 await self._changed.wait()
@@ -50,7 +50,18 @@ class Budget:
             self.count(used)
             self._changed.notify_all()
 
-    def _fits(self, prompt: int, response: int) -> bool:
-        tokens = sum(self.spent) + sum(tokens for tokens, _ in self._aside) + prompt + response
-        money = self.cost(*self.spent) + sum(money for _, money in self._aside) + self.cost(prompt, response)
-        return tokens <= self.tokens and (self.money is None or money <= self.money)
+    def lacks(self, prompt: int, response: int) -> str:
+        """Which cap leaves no room for a request, and what to raise; empty where it fits."""
+        tokens = prompt + response
+        if sum(self.spent) + sum(aside for aside, _ in self._aside) + tokens > self.tokens:
+            return (
+                f"the cap drafts_tokens = {self.tokens} leaves no room: {sum(self.spent)} are used, and this request"
+                f" may use {tokens}; raise drafts_tokens"
+            )
+        used, cost = self.cost(*self.spent), self.cost(prompt, response)
+        if self.money is not None and used + sum(aside for _, aside in self._aside) + cost > self.money:
+            return (
+                f"the cap drafts_money = {self.money:g} leaves no room: {used:.4g} is used, and this request may cost"
+                f" {cost:.4g}; raise drafts_money"
+            )
+        return ""

@@ -95,7 +95,7 @@ class Endpoint:
             await asyncio.sleep(max(0.0, self._not_before - time.monotonic()))
             most = (request.most_prompt_tokens, request.max_tokens)
             if not await budget.take(*most):
-                reason = ("not_asked_cap", "the cap on tokens or money leaves no room for it")
+                reason = ("not_asked_cap", budget.lacks(*most))
                 return Answer(None, reason, tries=len(failed), earlier=tuple(failed))
             form, used, content, wanted = self._format, most, b"", None
             asked_at, begun = time.time(), time.monotonic()

@@ -20,7 +20,7 @@ Cell = dict[str, Any]
 REASONS = {
     "no_answer": "쓸 수 있는 답을 받지 못했습니다",
     "not_accepted": "서버가 물음을 받지 않았습니다",
-    "not_asked_cap": "토큰이나 돈의 한도가 차서 묻지 않았습니다",
+    "not_asked_cap": "하루 한도에 자리가 없어 묻지 않았습니다",
     "not_asked_long": "판정 문서가 너무 길어 묻지 않았습니다",
     "not_asked_silent": "쓸 수 있는 답을 거듭 받지 못해 더 묻지 않았습니다",
     "no_json": "응답이 JSON 객체가 아닙니다",
@@ -113,6 +113,8 @@ def _told(reason: dict[str, str]) -> str:
     told = REASONS.get(reason["code"], reason["code"])
     if failure := failure_told(reason["text"]):
         return f"{told} ({failure})"
+    if cap := re.match(r"the cap (drafts_[a-z]+ = [0-9.e+-]+) ", reason["text"]):
+        return f"{told} ({cap[1]}, 이 설정을 올리면 이어서 묻습니다)"
     found = korean_finding(reason["text"])
     return told if found == reason["text"] else f"{told} ({found})"
 

@@ -57,6 +57,28 @@ def test_money_counts_beside_tokens(money: float | None, fits: bool) -> None:
     assert asyncio.run(budget.take(1_000_000, 1_000_000)) is fits
 
 
+@pytest.mark.parametrize(
+    ("money", "told"),
+    [
+        (
+            None,
+            "the cap drafts_tokens = 100 leaves no room: 30 are used, and this request may use 71; raise drafts_tokens",
+        ),
+        (
+            0.0003,
+            "the cap drafts_money = 0.0003 leaves no room: 0.00018 is used, and this request may cost 0.0002;"
+            " raise drafts_money",
+        ),
+    ],
+)
+def test_the_cap_that_leaves_no_room_is_named_with_the_setting(money: float | None, told: str) -> None:
+    budget = Budget(100, money, PRICES)
+    budget.count((10, 20))
+    most = (70, 1) if money is None else (60, 10)
+    assert budget.lacks(*most) == told and not asyncio.run(budget.take(*most))
+    assert budget.lacks(1, 1) == ""
+
+
 def test_neither_cap_is_passed_by_many_at_once() -> None:
     budget, chance = Budget(5_000, 0.02, PRICES), random.Random(1)
 

@@ -303,6 +303,7 @@ def test_the_cap_counts_what_failed_tries_may_have_used() -> None:
         answer = ask(script, budget=budget, seconds=0.1, tries=5)
     assert len(script.requests) == 2
     assert answer.failure is not None and answer.failure[0] == "not_asked_cap"
+    assert answer.failure[1].startswith(f"the cap drafts_tokens = {2 * most} leaves no room: ")
     assert [one.failure[0] for one in answer.earlier if one.failure] == ["no_answer", "no_answer"]
     assert sum(budget.spent) == 2 * most
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from wh_judge.drafts.budget import Budget
 from wh_judge.screen.drafts import ANSWERS_SHOWN, OUTCOMES, RAW_SHOWN, REASONS, cells_in, failure_told
 from wh_judge.store.drafts import Draft, keep_drafts
 from wh_judge.store.schema import one
@@ -167,6 +168,13 @@ def test_how_a_try_failed_is_told_and_no_more(house: House, reason: str, told: s
     page = written(house, draft)
     assert f"{REASONS['no_answer']} ({told})." in page.text and reason not in page.text
     assert f"{REASONS['no_answer']} {told} 1번" in seen(reader(house).get("/drafts")).text
+
+
+def test_the_cap_that_left_no_room_is_named(house: House) -> None:
+    draft = answered("no_response", raw=None)
+    reasons = [("not_asked_cap", Budget(1000, None, (0.0, 0.0)).lacks(900, 101))]
+    page = written(house, replace(draft, reasons=reasons, asked_at=None))
+    assert "자리가 없어 묻지 않았습니다 (drafts_tokens = 1000, 이 설정을 올리면 이어서 묻습니다)." in page.text
 
 
 def test_the_words_for_a_failed_try_are_those_of_its_reasons() -> None:
