@@ -53,7 +53,13 @@ def read_answer(row: Mapping[str, Any]) -> Answer:
     except ValidationError as error:
         told = row.get("error") or (body.get("error") if isinstance(body, dict) else None)
         reason = f"the answer is no chat completion: {first_fault(error)}"
-        return Answer(None, ("no_answer", f"the batch has no answer: {shown(told)}" if told else reason))
+        return Answer(None, ("no_answer", f"the batch has no answer: {_error(told)}" if told else reason))
+
+
+def _error(told: Any) -> str:
+    """What a batch says of an error, bounded: its code and message where it has them."""
+    parts = {name: told.get(name) for name in ("code", "message")} if isinstance(told, dict) else {}
+    return ", ".join(f"{name} {shown(part)}" for name, part in parts.items() if part is not None) or shown(told)
 
 
 def opened(record: Record) -> Record:

@@ -146,8 +146,30 @@ def test_what_a_batch_gives_back_is_scored_alike(tmp_path: Path) -> None:
     assert entry["outcomes"] == {"kept": 1, "thrown_away": 2, "no_response": 3}
     assert entry["reasons"] == {"other_turn": 1, "cut_off": 1, "no_answer": 3}
     told = [refusal["reasons"][0]["reason"] for refusal in entry["refusals"]][2:]
-    assert [words[:26] for words in told] == ["the batch has no answer: a"] * 2 + ["the answer is no chat comp"]
+    assert told[:2] == [
+        "the batch has no answer: message 'too long'",
+        "the batch has no answer: code 'batch_expired', message 'too late'",
+    ]
+    assert told[2].startswith("the answer is no chat completion: ")
     assert [refusal["turn_id"] for refusal in entry["refusals"]] == [turn.turn_id for turn in STATE.turns[1:6]]
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ({"code": "x", "message": "boom"}, "code 'x', message 'boom'"),
+        ({"code": None, "message": "a\u202e\x1b]0;\n" + "가" * 10_000}, r"message 'a\u202e\x1b]0;\n가"),
+        ({"code": {"x": 1}, "message": ["y"]}, "code an object, message ['y']"),
+        ({"other": 1}, "an object"),
+        ("boom", "'boom'"),
+    ],
+)
+def test_why_a_batch_has_no_answer_is_told_bounded(error: Any, told: str, tmp_path: Path) -> None:
+    batch(tmp_path / "models", {"response": None, "error": error})
+    _, [entry] = scored(tmp_path)
+    [reason] = entry["refusals"][0]["reasons"]
+    assert reason["reason"].startswith(f"the batch has no answer: {told}")
+    assert len(reason["reason"]) < 500 and reason["reason"].isprintable()
 
 
 def test_what_a_batch_gives_back_is_validated_too(tmp_path: Path) -> None:
