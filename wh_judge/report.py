@@ -250,13 +250,16 @@ def tally_lines(tally: "Tally", priced: bool) -> list[str]:
     """What came of drafts and what that took; money where prices are set."""
     from wh_judge.drafts.tally import money_told
 
-    def used(prompt: int, response: int, money: float) -> str:
-        tokens = f"{prompt + response:,} tokens ({prompt:,} of prompts, {response:,} of responses)"
+    def used(prompt: int, response: int, estimated: int, money: float) -> str:
+        guessed = f"; {estimated:,} of all are estimates, the most that may have been used" if estimated else ""
+        tokens = f"{prompt + response:,} tokens ({prompt:,} of prompts, {response:,} of responses{guessed})"
         return f"{tokens}, {money_told(money)} of money" if priced else tokens
 
     outcomes = f"{tally.kept} kept, {tally.default} default, {tally.thrown_away} thrown away"
-    cached = used(tally.cached_prompt_tokens, tally.cached_response_tokens, tally.cached_money)
-    asked = used(tally.prompt_tokens, tally.response_tokens, tally.money)
+    cached = used(
+        tally.cached_prompt_tokens, tally.cached_response_tokens, tally.cached_estimated_tokens, tally.cached_money
+    )
+    asked = used(tally.prompt_tokens, tally.response_tokens, tally.estimated_tokens, tally.money)
     return [
         f"{counted(tally.turns, 'turn')}: {outcomes}, {tally.no_response} without a response",
         *(f"  {code}: {counted(count, 'turn')}" for code, count in tally.reasons.most_common()),

@@ -19,11 +19,14 @@ class Budget:
     """The price of a million tokens of prompts, and of responses."""
     spent: tuple[int, int] = (0, 0)
     """Tokens that were used, of prompts and of responses."""
+    estimated: int = 0
+    """How many of these no server counted: they are the most that may have been used."""
     _aside: list[tuple[int, float]] = field(default_factory=list)
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
-    def count(self, used: tuple[int, int]) -> None:
-        """Count what was used."""
+    def count(self, used: tuple[int, int], estimated: int) -> None:
+        """Count what was used, and how many tokens of that are an estimate."""
+        self.estimated += estimated
         self.spent = self.spent[0] + used[0], self.spent[1] + used[1]
 
     def cost(self, prompt: int, response: int) -> float:
@@ -43,11 +46,11 @@ class Budget:
             self._aside.append((prompt + response, self.cost(prompt, response)))
             return True
 
-    async def give_back(self, most: tuple[int, int], used: tuple[int, int]) -> None:
+    async def give_back(self, most: tuple[int, int], used: tuple[int, int], estimated: int) -> None:
         """Count what a request did use in the place of the most that was set aside for it."""
         async with self._changed:
             self._aside.remove((sum(most), self.cost(*most)))
-            self.count(used)
+            self.count(used, estimated)
             self._changed.notify_all()
 
     def lacks(self, prompt: int, response: int) -> str:

@@ -22,12 +22,15 @@ class Tally:
     """Requests that were sent, each try counted."""
     prompt_tokens: int = 0
     response_tokens: int = 0
+    estimated_tokens: int = 0
     money: float = 0.0
-    """What these requests used; where a server does not count, the most that it may have been."""
+    """What these requests used, and how many of the tokens are estimates: where a server does not count, or a try
+    failed, the most that it may have been."""
     from_cache: int = 0
     """Turns whose answer was there already."""
     cached_prompt_tokens: int = 0
     cached_response_tokens: int = 0
+    cached_estimated_tokens: int = 0
     cached_money: float = 0.0
     """What those had used when they were asked for, at the prices of now."""
     seconds: float = 0.0
