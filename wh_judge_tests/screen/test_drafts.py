@@ -183,6 +183,14 @@ def test_the_words_for_a_failed_try_are_those_of_its_reasons() -> None:
     assert len(told) == 5 and all(map(failure_told, told))
 
 
+def test_a_number_says_what_it_counts_where_a_narrow_window_shows_no_heads(house: House) -> None:
+    publish_drafts(house, answered("default", "too_long"))
+    page = seen(reader(house).get("/drafts"))
+    assert [found["class"] for found in page.all("table")] == ["stack", "stack"]
+    heads = [found["data-head"] for found in page.all("td") if found.get("class") == "count"]
+    assert heads == ["회차", *OUTCOMES.values(), "회차", "시도"]
+
+
 @pytest.mark.parametrize("address", ["/drafts?model=m&reason=no_answer", "/drafts?page=2"])
 def test_what_is_not_there_is_told(house: House, address: str) -> None:
     assert seen(reader(house).get(address), 404)
