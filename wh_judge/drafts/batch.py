@@ -11,7 +11,7 @@ from wh_judge.drafts.completion import read_completion
 from wh_judge.drafts.prompt import Request
 from wh_judge.errors import UserError, first_fault
 from wh_judge.readers.records import Record
-from wh_judge.validations.validation import shown
+from wh_judge.validations.validation import named, shown
 
 
 def batch_line(turn_id: str, request: Request) -> dict[str, Any]:
@@ -35,8 +35,8 @@ def turns_asked(records: Iterable[tuple[str, Record]]) -> list[str]:
     """
     turns: dict[str, None] = {}
     for file, record in records:
-        turn = (record.value or {}).get("custom_id")
-        if not isinstance(turn, str) or "body" not in (record.value or {}):
+        turn = named((record.value or {}).get("custom_id"))
+        if turn is None or "body" not in (record.value or {}):
             where = file if record.line is None else f"{file}:{record.line}"
             reason = record.reason or "is no request"
             raise UserError(f"{where}: {reason}; name a file that wh-judge draft --requests wrote")

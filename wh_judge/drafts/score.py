@@ -10,7 +10,7 @@ from wh_judge.drafts.gate import Weighed, refused, weigh_answer, weigh_claim
 from wh_judge.readers.records import Record
 from wh_judge.rules import Case, judge_turn
 from wh_judge.validations import Log
-from wh_judge.validations.validation import shown
+from wh_judge.validations.validation import named, shown
 
 
 @dataclass
@@ -44,11 +44,11 @@ def score(
             files names, since all models are asked the same; a single file cannot tell what it lacks.
     """
     scores = {name: Score(name) for name in files}
-    named: dict[str, set[str]] = {name: set() for name in files}
+    answered: dict[str, set[str]] = {name: set() for name in files}
     for name, record in responses:
         entry = scores.setdefault(name, Score(name))
-        if isinstance(turn := _turn_id(record.value or {}), str):
-            named.setdefault(name, set()).add(turn)
+        if (turn := named(_turn_id(record.value or {}))) is not None:
+            answered.setdefault(name, set()).add(turn)
         weighed = _weighed(record, log)
         entry.responses += 1
         entry.outcomes[weighed.outcome] += 1
@@ -57,16 +57,16 @@ def score(
             entry.refusals.append(
                 {
                     "line": record.line,
-                    "turn_id": turn if isinstance(turn, str) else None,
+                    "turn_id": turn,
                     "outcome": weighed.outcome,
                     "reasons": [{"code": reason.code, "reason": reason.text} for reason in weighed.reasons],
                 }
             )
     if asked is None and len(scores) > 1:
-        asked = sorted(set().union(*named.values()) & log.turns.keys(), key=lambda one: (len(one), one))
+        asked = sorted(set().union(*answered.values()) & log.turns.keys(), key=lambda one: (len(one), one))
     if asked is not None:
         for name, entry in scores.items():
-            entry.missing = [one for one in asked if one not in named.get(name, ())]
+            entry.missing = [one for one in asked if one not in answered.get(name, ())]
     return list(scores.values())
 
 
