@@ -11,7 +11,7 @@ from rich.table import Table
 
 from wh_judge.model import VERDICTS
 from wh_judge.settings import Settings
-from wh_judge.text import one_line, printable
+from wh_judge.text import listed, one_line, printable
 from wh_judge.uploaded import with_labels
 from wh_judge.validations import VALIDATIONS, ValidationResult
 
@@ -223,15 +223,19 @@ def validation_tables(results: Sequence[ValidationResult], shown: int, console: 
 def draft_tables(scores: "Sequence[Score]", shown: int, console: Console) -> None:
     """What became of responses as drafts, file by file, why, and the first refusals of each file."""
     _heading("Responses as drafts", console)
-    table = number_table("file", "responses", "kept", "default", "thrown away", "none")
+    told = any(score.missing is not None for score in scores)
+    table = number_table("file", "responses", "kept", "default", "thrown away", "none", *(["missing"] if told else []))
     for score in scores:
         counts = [
             score.responses,
             *(score.outcomes[name] for name in ("kept", "default", "thrown_away", "no_response")),
+            *([] if score.missing is None else [len(score.missing)]),
         ]
         table.add_row(safe(score.file), *map(str, counts))
     console.print(table)
     for score in scores:
+        if score.missing:
+            console.print(f"  {safe(score.file)}  missing  {safe(listed(score.missing))}", soft_wrap=True)
         for code, count in score.reasons.most_common():
             console.print(f"  {safe(score.file)}  {code}  {count}", soft_wrap=True)
         for refusal in score.refusals[:shown]:
@@ -246,13 +250,16 @@ def tally_lines(tally: "Tally", priced: bool) -> list[str]:
     """What came of drafts and what that took; money where prices are set."""
     from wh_judge.drafts.tally import money_told
 
-    def used(prompt: int, response: int, money: float) -> str:
-        tokens = f"{prompt + response:,} tokens ({prompt:,} of prompts, {response:,} of responses)"
+    def used(prompt: int, response: int, estimated: int, money: float) -> str:
+        guessed = f"; {estimated:,} of all are estimates, the most that may have been used" if estimated else ""
+        tokens = f"{prompt + response:,} tokens ({prompt:,} of prompts, {response:,} of responses{guessed})"
         return f"{tokens}, {money_told(money)} of money" if priced else tokens
 
     outcomes = f"{tally.kept} kept, {tally.default} default, {tally.thrown_away} thrown away"
-    cached = used(tally.cached_prompt_tokens, tally.cached_response_tokens, tally.cached_money)
-    asked = used(tally.prompt_tokens, tally.response_tokens, tally.money)
+    cached = used(
+        tally.cached_prompt_tokens, tally.cached_response_tokens, tally.cached_estimated_tokens, tally.cached_money
+    )
+    asked = used(tally.prompt_tokens, tally.response_tokens, tally.estimated_tokens, tally.money)
     return [
         f"{counted(tally.turns, 'turn')}: {outcomes}, {tally.no_response} without a response",
         *(f"  {code}: {counted(count, 'turn')}" for code, count in tally.reasons.most_common()),

@@ -219,7 +219,8 @@ def _watcher(progress: Progress, head: str, priced: bool) -> Callable[[Tally, in
 def _tally(outcome: dg.ExecuteInProcessResult) -> Tally:
     """What a run told of its drafts."""
     [event] = outcome.get_asset_materialization_events()
-    told: dict[str, Any] = {one.name: event.materialization.metadata[one.name].value for one in fields(Tally)}
+    metadata = event.materialization.metadata
+    told: dict[str, Any] = {one.name: metadata[one.name].value for one in fields(Tally) if one.name in metadata}
     return Tally(**told | {"reasons": Counter(told["reasons"])})
 
 

@@ -57,7 +57,7 @@ def drafts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Materi
     return dg.MaterializeResult(
         metadata={
             "dagster/row_count": len(result.drafts),
-            **vars(result.tally),
+            **result.tally.told(any(settings.drafts_prices)),
             "refusals": markdown_table(
                 ["model", "reason", "answers, of all runs", "turns"],
                 [[*reason, answers[reason], turns[reason]] for reason in sorted(turns | answers)],

@@ -63,7 +63,7 @@ def _ask(settings: Settings, first: dt.date, last: dt.date, as_json: bool) -> in
         counts = count_drafts(connection, first, last)
     tally, priced = result.drafted, any(settings.drafts_prices)
     if as_json:
-        summary = vars(tally) | ({} if priced else {"money": None, "cached_money": None})
+        summary = {"money": None, "cached_money": None} | tally.told(priced)
         document = {"drafts": counts, "summary": summary, "failed": result.failed}
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:

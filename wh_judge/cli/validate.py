@@ -23,26 +23,39 @@ SHOWN = 10
 @click.option("--cards", type=_FILE, required=True, help="The character cards: a file or a folder.")
 @click.option("--lexicon", type=_FILE, required=True, help="The topic lexicon: a file or a folder.")
 @click.option("--drafts", "as_drafts", is_flag=True, help="Score each file as the responses of one model to drafts.")
+@click.option("--requests", type=_FILE, help="With --drafts: what was asked, as wh-judge draft --requests writes it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document with every failing turn.")
-def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_drafts: bool, as_json: bool) -> None:
+def command(
+    verdicts: Path,
+    turns: Path,
+    cards: Path,
+    lexicon: Path,
+    as_drafts: bool,
+    requests: Path | None,
+    as_json: bool,
+) -> None:
     """Hold a file of verdicts from anywhere against the log.
 
     For verdicts of this program and for those that a language model wrote. With --drafts each response is kept, falls
-    back to the rule's sentence or is thrown away, as drafts are, and the files of a folder are set side by side. A file
-    holds verdicts, or what OpenAI's batches give back.
+    back to the rule's sentence or is thrown away, as drafts are, and the files of a folder are set side by side; turns
+    that --requests or another file names and a file does not are missing there. A file holds verdicts, or what
+    OpenAI's batches give back.
 
     \b
     Examples:
       wh-judge validate --verdicts verdicts.jsonl --turns turns/ --cards cards.json --lexicon lexicon.csv
       wh-judge validate --drafts --verdicts models/ --turns turns/ --cards cards.json --lexicon lexicon.csv
     """
-    from wh_judge.drafts.batch import opened
+    from wh_judge.drafts.batch import opened, turns_asked
     from wh_judge.files import need_no_worse, need_rows, read_claims, read_log_table
     from wh_judge.ingest import read_table
-    from wh_judge.inputs import TABLES
+    from wh_judge.inputs import TABLES, file_name, files_of
     from wh_judge.model import cards_from, lexicon_from, turns_from
     from wh_judge.validations import Log, validate
 
+    if requests is not None and not as_drafts:
+        raise UserError("--requests: tells what drafts were asked for; give --drafts, too")
+    asked = None if requests is None else turns_asked(read_claims(requests))
     log_rows = read_log_table(turns)
     card_rows, lexicon_rows = read_table(cards, TABLES["character_card"]), read_table(lexicon, TABLES["topic_lexicon"])
     records = list(read_claims(verdicts))
@@ -62,7 +75,7 @@ def command(verdicts: Path, turns: Path, cards: Path, lexicon: Path, as_drafts: 
     )
     problems = [*log_rows.problems, *card_rows.problems, *lexicon_rows.problems]
     if as_drafts:
-        all_kept = _score(records, log, as_json)
+        all_kept = _score(records, log, [file_name(verdicts, file) for file in files_of(verdicts)], asked, as_json)
         _tell(problems)
         sys.exit(int(bool(problems) or not all_kept))
     results = validate(claims, log)
@@ -96,18 +109,24 @@ def _tell(problems: "list[Problem]") -> None:  # type: ignore[name-defined]  # n
         click.echo(f"{problem.severity}: {problem}", err=True)
 
 
-def _score(records: "list[tuple[str, Record]]", log: "Log", as_json: bool) -> bool:  # type: ignore[name-defined]  # noqa: F821
-    """Print what becomes of responses as drafts; whether all of them are kept."""
+def _score(
+    records: "list[tuple[str, Record]]",  # type: ignore[name-defined]  # noqa: F821
+    log: "Log",  # type: ignore[name-defined]  # noqa: F821
+    files: list[str],
+    asked: list[str] | None,
+    as_json: bool,
+) -> bool:
+    """Print what becomes of responses as drafts; whether all of them are there and kept."""
     from wh_judge.drafts.score import score
 
-    scores = score(records, log)
+    scores = score(records, log, files, asked)
     if as_json:
         click.echo(json.dumps([vars(entry) for entry in scores], ensure_ascii=False, indent=2))
     else:
         from wh_judge.report import draft_tables
 
         draft_tables(scores, SHOWN, Console(emoji=False, highlight=False))
-    return all(entry.outcomes["kept"] == entry.responses for entry in scores)
+    return all(entry.outcomes["kept"] == entry.responses and not entry.missing for entry in scores)
 
 
 def _line(unread: dict[str, Any]) -> str:

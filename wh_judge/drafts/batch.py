@@ -1,6 +1,6 @@
 """Requests and answers as lines of a file, in the form of OpenAI's batches, which other tools take and give, too."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -9,9 +9,9 @@ from wh_judge import strict_json
 from wh_judge.drafts.cache import Answer
 from wh_judge.drafts.completion import read_completion
 from wh_judge.drafts.prompt import Request
-from wh_judge.errors import first_fault
+from wh_judge.errors import UserError, first_fault
 from wh_judge.readers.records import Record
-from wh_judge.validations.validation import shown
+from wh_judge.validations.validation import named, shown
 
 
 def batch_line(turn_id: str, request: Request) -> dict[str, Any]:
@@ -24,6 +24,26 @@ def is_batch(row: Mapping[str, Any]) -> bool:
     return "custom_id" in row and ("response" in row or "error" in row)
 
 
+def turns_asked(records: Iterable[tuple[str, Record]]) -> list[str]:
+    """The turns of a batch of requests, each once, in their order.
+
+    Args:
+        records: the file's name and the record, as `wh_judge.files.read_claims` gives them.
+
+    Raises:
+        UserError: a record is no request.
+    """
+    turns: dict[str, None] = {}
+    for file, record in records:
+        turn = named((record.value or {}).get("custom_id"))
+        if turn is None or "body" not in (record.value or {}):
+            where = file if record.line is None else f"{file}:{record.line}"
+            reason = record.reason or "is no request"
+            raise UserError(f"{where}: {reason}; name a file that wh-judge draft --requests wrote")
+        turns[turn] = None
+    return list(turns)
+
+
 def read_answer(row: Mapping[str, Any]) -> Answer:
     """The answer in such a line."""
     response = row.get("response")
@@ -33,7 +53,13 @@ def read_answer(row: Mapping[str, Any]) -> Answer:
     except ValidationError as error:
         told = row.get("error") or (body.get("error") if isinstance(body, dict) else None)
         reason = f"the answer is no chat completion: {first_fault(error)}"
-        return Answer(None, ("no_answer", f"the batch has no answer: {shown(told)}" if told else reason))
+        return Answer(None, ("no_answer", f"the batch has no answer: {_error(told)}" if told else reason))
+
+
+def _error(told: Any) -> str:
+    """What a batch says of an error, bounded: its code and message where it has them."""
+    parts = {name: told.get(name) for name in ("code", "message")} if isinstance(told, dict) else {}
+    return ", ".join(f"{name} {shown(part)}" for name, part in parts.items() if part is not None) or shown(told)
 
 
 def opened(record: Record) -> Record:

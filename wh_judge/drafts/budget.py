@@ -19,11 +19,14 @@ class Budget:
     """The price of a million tokens of prompts, and of responses."""
     spent: tuple[int, int] = (0, 0)
     """Tokens that were used, of prompts and of responses."""
+    estimated: int = 0
+    """How many of these no server counted: they are the most that may have been used."""
     _aside: list[tuple[int, float]] = field(default_factory=list)
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
-    def count(self, used: tuple[int, int]) -> None:
-        """Count what was used."""
+    def count(self, used: tuple[int, int], estimated: int) -> None:
+        """Count what was used, and how many tokens of that are an estimate."""
+        self.estimated += estimated
         self.spent = self.spent[0] + used[0], self.spent[1] + used[1]
 
     def cost(self, prompt: int, response: int) -> float:
@@ -36,21 +39,32 @@ class Budget:
         Waits for requests under way as long as what they give back could make room.
         """
         async with self._changed:
-            while not self._fits(prompt, response):
+            while self.lacks(prompt, response):
                 if not self._aside:
                     return False
                 await self._changed.wait()
             self._aside.append((prompt + response, self.cost(prompt, response)))
             return True
 
-    async def give_back(self, most: tuple[int, int], used: tuple[int, int]) -> None:
+    async def give_back(self, most: tuple[int, int], used: tuple[int, int], estimated: int) -> None:
         """Count what a request did use in the place of the most that was set aside for it."""
         async with self._changed:
             self._aside.remove((sum(most), self.cost(*most)))
-            self.count(used)
+            self.count(used, estimated)
             self._changed.notify_all()
 
-    def _fits(self, prompt: int, response: int) -> bool:
-        tokens = sum(self.spent) + sum(tokens for tokens, _ in self._aside) + prompt + response
-        money = self.cost(*self.spent) + sum(money for _, money in self._aside) + self.cost(prompt, response)
-        return tokens <= self.tokens and (self.money is None or money <= self.money)
+    def lacks(self, prompt: int, response: int) -> str:
+        """Which cap leaves no room for a request, and what to raise; empty where it fits."""
+        tokens = prompt + response
+        if sum(self.spent) + sum(aside for aside, _ in self._aside) + tokens > self.tokens:
+            return (
+                f"the cap drafts_tokens = {self.tokens} leaves no room: {sum(self.spent)} are used, and this request"
+                f" may use {tokens}; raise drafts_tokens"
+            )
+        used, cost = self.cost(*self.spent), self.cost(prompt, response)
+        if self.money is not None and used + sum(aside for _, aside in self._aside) + cost > self.money:
+            return (
+                f"the cap drafts_money = {self.money:g} leaves no room: {used:.4g} is used, and this request may cost"
+                f" {cost:.4g}; raise drafts_money"
+            )
+        return ""

@@ -57,10 +57,14 @@ def draft_day(cases: Sequence[DraftCase], settings: Settings) -> DraftedDay:
         # What a day's drafts may use is not given anew to each run that goes on with them.
         for _, one in asked:
             if (known := cache.get(one.hash)) is not None:
-                budget.count(used_for(one, known))
-        before = budget.spent
+                used = used_for(one, known)
+                budget.count(used, sum(used) - known.prompt_tokens - known.response_tokens)
+        before, estimated = budget.spent, budget.estimated
         tally = Tally(
-            cached_prompt_tokens=before[0], cached_response_tokens=before[1], cached_money=budget.cost(*before)
+            cached_prompt_tokens=before[0],
+            cached_response_tokens=before[1],
+            cached_estimated_tokens=estimated,
+            cached_money=budget.cost(*before),
         )
 
         def came(place: int, answer: Answer) -> None:
@@ -70,6 +74,7 @@ def draft_day(cases: Sequence[DraftCase], settings: Settings) -> DraftedDay:
             tally.from_cache += answer.raw is not None and not answer.tries
             used = budget.spent[0] - before[0], budget.spent[1] - before[1]
             tally.prompt_tokens, tally.response_tokens = used
+            tally.estimated_tokens = budget.estimated - estimated
             tally.money, tally.seconds = budget.cost(*used), time.monotonic() - begun
             watcher(tally, len(cases))
 

@@ -95,15 +95,15 @@ class Endpoint:
             await asyncio.sleep(max(0.0, self._not_before - time.monotonic()))
             most = (request.most_prompt_tokens, request.max_tokens)
             if not await budget.take(*most):
-                reason = ("not_asked_cap", "the cap on tokens or money leaves no room for it")
+                reason = ("not_asked_cap", budget.lacks(*most))
                 return Answer(None, reason, tries=len(failed), earlier=tuple(failed))
-            form, used, content, wanted = self._format, most, b"", None
+            form, used, counted, content, wanted = self._format, most, 0, b"", None
             asked_at, begun = time.time(), time.monotonic()
             try:
                 async with asyncio.timeout(self._seconds):
                     content = await self._send(request, form)
                 answer = self._answer(content)
-                used = used_for(request, answer)
+                used, counted = used_for(request, answer), answer.prompt_tokens + answer.response_tokens
                 took = time.monotonic() - begun
                 return replace(answer, seconds=took, tries=len(failed) + 1, asked_at=asked_at, earlier=tuple(failed))
             except (TimeoutError, openai.APITimeoutError):
@@ -132,7 +132,7 @@ class Endpoint:
             except ValueError as error:
                 failure = ("no_answer", f"the answer is no chat completion: {strict_json.reason(error)}")
             finally:
-                await budget.give_back(most, used)
+                await budget.give_back(most, used, sum(used) - counted)
             body = self._without_key(content.decode(errors="replace"))[:BODY_LIMIT] or None
             took = time.monotonic() - begun
             failed.append(Answer(None, failure, body, seconds=took, asked_at=asked_at))

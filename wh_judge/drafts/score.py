@@ -1,7 +1,7 @@
 """Files of responses, scored as drafts are: so that models can be compared at it, whoever asked them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,18 +24,31 @@ class Score:
     """Responses by the reasons for which they were refused; one may have several."""
     refusals: list[dict[str, Any]] = field(default_factory=list)
     """Line, turn, outcome and reasons of each."""
+    missing: list[str] | None = None
+    """Turns that the model was asked about and that no row of the file names; None where nothing tells which."""
 
 
-def score(responses: Iterable[tuple[str, Record]], log: Log) -> list[Score]:
+def score(
+    responses: Iterable[tuple[str, Record]],
+    log: Log,
+    files: Sequence[str] = (),
+    asked: Sequence[str] | None = None,
+) -> list[Score]:
     """Weigh each response against the rule's verdict on its turn; one score per file, in the order of the files.
 
     Args:
         responses: the file's name and the record, as `wh_judge.files.read_claims` gives them.
         log: what was said, with the cards, the lexicon and the settings.
+        files: names of the files, also of those that hold nothing.
+        asked: n turns that every file should name. Without them these are the turns of the log that any of several
+            files names, since all models are asked the same; a single file cannot tell what it lacks.
     """
-    scores: dict[str, Score] = {}
+    scores = {name: Score(name) for name in files}
+    answered: dict[str, set[str]] = {name: set() for name in files}
     for name, record in responses:
         entry = scores.setdefault(name, Score(name))
+        if (turn := named(_turn_id(record.value or {}))) is not None:
+            answered.setdefault(name, set()).add(turn)
         weighed = _weighed(record, log)
         entry.responses += 1
         entry.outcomes[weighed.outcome] += 1
@@ -44,11 +57,16 @@ def score(responses: Iterable[tuple[str, Record]], log: Log) -> list[Score]:
             entry.refusals.append(
                 {
                     "line": record.line,
-                    "turn_id": named(_turn_id(record.value or {})),
+                    "turn_id": turn,
                     "outcome": weighed.outcome,
                     "reasons": [{"code": reason.code, "reason": reason.text} for reason in weighed.reasons],
                 }
             )
+    if asked is None and len(scores) > 1:
+        asked = sorted(set().union(*answered.values()) & log.turns.keys(), key=lambda one: (len(one), one))
+    if asked is not None:
+        for name, entry in scores.items():
+            entry.missing = [one for one in asked if one not in answered.get(name, ())]
     return list(scores.values())
 
 

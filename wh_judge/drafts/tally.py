@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 
 @dataclass
@@ -21,12 +22,15 @@ class Tally:
     """Requests that were sent, each try counted."""
     prompt_tokens: int = 0
     response_tokens: int = 0
+    estimated_tokens: int = 0
     money: float = 0.0
-    """What these requests used; where a server does not count, the most that it may have been."""
+    """What these requests used, and how many of the tokens are estimates: where a server does not count, or a try
+    failed, the most that it may have been."""
     from_cache: int = 0
     """Turns whose answer was there already."""
     cached_prompt_tokens: int = 0
     cached_response_tokens: int = 0
+    cached_estimated_tokens: int = 0
     cached_money: float = 0.0
     """What those had used when they were asked for, at the prices of now."""
     seconds: float = 0.0
@@ -40,6 +44,11 @@ class Tally:
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+
+    def told(self, priced: bool) -> dict[str, Any]:
+        """By name, the seconds to tenths; money only where prices are set, since without them 0 would be untrue."""
+        names = [one.name for one in fields(self) if priced or not one.name.endswith("money")]
+        return {name: getattr(self, name) for name in names} | {"seconds": round(self.seconds, 1)}
 
     def so_far(self, priced: bool) -> str:
         """One short line for whoever waits."""

@@ -18,11 +18,11 @@ from wh_judge.store.drafts import count_drafts
 Cell = dict[str, Any]
 
 REASONS = {
-    "no_answer": "서버가 답하지 않았습니다",
+    "no_answer": "쓸 수 있는 답을 받지 못했습니다",
     "not_accepted": "서버가 물음을 받지 않았습니다",
-    "not_asked_cap": "토큰이나 돈의 한도가 차서 묻지 않았습니다",
+    "not_asked_cap": "하루 한도에 자리가 없어 묻지 않았습니다",
     "not_asked_long": "판정 문서가 너무 길어 묻지 않았습니다",
-    "not_asked_silent": "서버가 거듭 답하지 않아 더 묻지 않았습니다",
+    "not_asked_silent": "쓸 수 있는 답을 거듭 받지 못해 더 묻지 않았습니다",
     "no_json": "응답이 JSON 객체가 아닙니다",
     "cut_off": "응답이 중간에 끊겼습니다",
     "other_turn": "다른 회차에 대한 응답입니다",
@@ -39,6 +39,31 @@ REASONS = {
 }
 """By the code of a reason (`wh_judge.drafts.gate`)."""
 
+_FAILURES = {
+    "no whole answer within": "제때 다 오지 않음",
+    "the connection broke: the answer is longer": "답이 너무 긺",
+    "the connection broke: the answer is packed": "압축된 답",
+    "the connection broke": "연결되지 않거나 끊김",
+    "the answer is no chat completion": "채팅 응답의 형식이 아님",
+    "the server answers": "오류",
+}
+"""How the reason for a failed try begins (`wh_judge.drafts.endpoint`)."""
+
+_STATUS = {
+    "400": "잘못된 요청",
+    "408": "요청 시간이 지남",
+    "409": "충돌",
+    "422": "처리할 수 없는 요청",
+    "429": "요청이 너무 많음",
+    "500": "서버 안의 오류",
+    "502": "중계 서버의 오류",
+    "503": "서비스를 쓸 수 없음",
+    "504": "중계 서버가 답을 받지 못함",
+}
+"""By what a server answers."""
+
+_FAILURE = f"^(?:{'|'.join(_FAILURES)})(?: [0-9]{{3}}\\b)?"
+"""What of a reason tells how a try failed; it is read by DuckDB, too."""
 
 OUTCOMES = {
     "kept": "문장을 씀",
@@ -90,8 +115,38 @@ def cells_in(sentence: str, evidence: Sequence[Cell]) -> list[Cell]:
 
 def _told(reason: dict[str, str]) -> str:
     """A reason in Korean, with what was found where that is told in Korean, too."""
-    told, found = REASONS.get(reason["code"], reason["code"]), korean_finding(reason["text"])
+    told = REASONS.get(reason["code"], reason["code"])
+    if failure := failure_told(reason["text"]):
+        return f"{told} ({failure})"
+    if cap := re.match(r"the cap (drafts_[a-z]+ = [0-9.e+-]+) ", reason["text"]):
+        return f"{told} ({cap[1]}, 이 설정을 올리면 이어서 묻습니다)"
+    found = korean_finding(reason["text"])
     return told if found == reason["text"] else f"{told} ({found})"
+
+
+def failure_told(reason: str) -> str:
+    """How a try failed, in Korean; empty where the reason is another one. What a server says stands in its answer."""
+    found = re.match(_FAILURE, reason)
+    if found is None:
+        return ""
+    begins = next(words for words in _FAILURES if found[0].startswith(words))
+    status = found[0].removeprefix(begins).strip()
+    return f"{status} {_STATUS.get(status, _FAILURES[begins])}" if status else _FAILURES[begins]
+
+
+def _failures(snapshot: Snapshot) -> dict[tuple[str, str], dict[str, int]]:
+    """Of each model and code how its tries failed, in Korean, with how many did so, the most frequent first."""
+    failures: dict[tuple[str, str], dict[str, int]] = {}
+    for row in snapshot.rows(
+        """SELECT model, reason.code AS code, regexp_extract(reason.text, $failure) AS failure, count(*) AS answers
+           FROM (SELECT model, unnest(reasons) AS reason FROM draft_answer WHERE outcome = 'no_response')
+           WHERE regexp_matches(reason.text, $failure) GROUP BY ALL ORDER BY answers DESC, failure""",
+        {"failure": _FAILURE},
+    ):
+        counts = failures.setdefault((row["model"], row["code"]), {})
+        told = failure_told(row["failure"])
+        counts[told] = counts.get(told, 0) + row["answers"]
+    return failures
 
 
 def page(request: Request, snapshot: Snapshot) -> Response:
@@ -120,6 +175,7 @@ def page(request: Request, snapshot: Snapshot) -> Response:
         "drafts.html",
         models=snapshot.rows(f"SELECT model, count(*) AS turns, {outcomes} FROM draft GROUP BY model ORDER BY model"),
         counts=counts,
+        failures=_failures(snapshot),
         reasons=REASONS,
         outcomes=OUTCOMES,
         model=model,

@@ -2,13 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
 
 from wh_judge.automation import DraftsAreOn
 from wh_judge_tests.assets.graph import Ran, materialized
-from wh_judge_tests.drafts.scripted import copying, serving
+from wh_judge_tests.drafts.scripted import Step, copying, serving
 from wh_judge_tests.house import DAY_2, DAY_3, settle
 
 
@@ -21,10 +22,10 @@ def ran(tmp_path: Path) -> Ran:
     return ran
 
 
-def switch_on(folder: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+def switch_on(folder: Path, monkeypatch: pytest.MonkeyPatch, url: str, **more: Any) -> None:
     """Settings in the working directory, as a user would give them."""
     monkeypatch.chdir(folder)
-    table = {"drafts": ["금지 소재 접촉", "세계관 밖 고유명사"], "drafts_url": url, "drafts_model": "m"}
+    table = {"drafts": ["금지 소재 접촉", "세계관 밖 고유명사"], "drafts_url": url, "drafts_model": "m"} | more
     lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in table.items()]
     (folder / "pyproject.toml").write_text("\n".join(["[tool.wh_judge]", *lines]), encoding="utf-8")
 
@@ -49,6 +50,20 @@ def test_a_day_is_reported_with_counts_by_reason_and_model(
     assert told == [2, 2000, 400, 0]
     assert metadata["reasons"] == {"v10_summary_one_polite_sentence": 1}
     assert "| m | v10&#95;summary&#95;one&#95;polite&#95;sentence | 1 | 1 |" in metadata["refusals"]
+
+
+@pytest.mark.parametrize("prices", [(0.0, 0.0), (1.0, 10.0)])
+def test_money_is_told_where_prices_are_set_and_time_to_tenths(
+    ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prices: tuple[float, float]
+) -> None:
+    with serving(Step(copying().content, seconds=0.15)) as script:
+        switch_on(tmp_path, monkeypatch, script.url, drafts_prices=prices)
+        ran.run("write_drafts", DAY_2)
+    metadata = ran.metadata("drafts", "2026-09-02")
+    assert {name: value for name, value in metadata.items() if "money" in name} == (
+        {"money": 0.006, "cached_money": 0.0} if any(prices) else {}
+    )
+    assert metadata["seconds"] == round(metadata["seconds"], 1) > 0
 
 
 def test_a_rerun_says_what_came_from_the_cache_and_had_cost(

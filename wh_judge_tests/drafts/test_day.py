@@ -18,6 +18,7 @@ from wh_judge.drafts import day
 from wh_judge.drafts.day import DraftedDay, draft_day
 from wh_judge.drafts.tally import Tally
 from wh_judge.errors import UserError
+from wh_judge.report import tally_lines
 from wh_judge.settings import DRAFTS_KEY
 from wh_judge.store.drafts import count_drafts, keep_drafts, read_cases
 from wh_judge_tests.drafts.scripted import Scripted, Step, copying, serving
@@ -229,6 +230,17 @@ def test_the_cap_is_the_day_s_however_often_it_goes_on(house: House, warehouse: 
     assert 0 < asked == len(script.requests) < 4
     assert (first.tally.prompt_tokens, again.tally.prompt_tokens, again.tally.from_cache) == (asked * 1000, 0, asked)
     assert again.tally.reasons["not_asked_cap"] == 4 - asked
+
+
+def test_tokens_that_no_server_counted_are_told_apart(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:
+    content = copying().content
+    with serving(copying(), Step(content, usage=None)) as script:
+        first, again = (draft(house, warehouse, script, drafts_at_once=1).tally for _ in range(2))
+    counted = first.prompt_tokens + first.response_tokens - first.estimated_tokens
+    assert counted == 1200 and first.estimated_tokens > 0
+    assert (again.estimated_tokens, again.cached_estimated_tokens) == (0, first.estimated_tokens)
+    assert f"; {first.estimated_tokens:,} of all are estimates" in tally_lines(first, False)[-1]
+    assert "estimates" not in tally_lines(again, False)[-1] and "estimates" in tally_lines(again, False)[-2]
 
 
 def test_the_cap_on_money_is_the_day_s_too(house: House, warehouse: duckdb.DuckDBPyConnection) -> None:

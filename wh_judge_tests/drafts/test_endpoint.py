@@ -309,22 +309,23 @@ def test_the_cap_counts_what_failed_tries_may_have_used() -> None:
         answer = ask(script, budget=budget, seconds=0.1, tries=5)
     assert len(script.requests) == 2
     assert answer.failure is not None and answer.failure[0] == "not_asked_cap"
+    assert answer.failure[1].startswith(f"the cap drafts_tokens = {2 * most} leaves no room: ")
     assert [one.failure[0] for one in answer.earlier if one.failure] == ["no_answer", "no_answer"]
-    assert sum(budget.spent) == 2 * most
+    assert sum(budget.spent) == budget.estimated == 2 * most
 
 
 def test_a_request_that_the_server_turned_away_used_nothing() -> None:
     budget = Budget(10**6, None, (0.0, 0.0))
     with serving(Step(status=429), Step("응", usage=(30, 7))) as script:
         ask(script, budget=budget)
-    assert sum(budget.spent) == 37
+    assert (sum(budget.spent), budget.estimated) == (37, 0)
 
 
 def test_a_server_that_does_not_count_may_have_used_all() -> None:
     budget = Budget(10**6, None, (0.0, 0.0))
     with serving(Step("응", usage=None)) as script:
         ask(script, budget=budget)
-    assert sum(budget.spent) == SMALL.most_prompt_tokens + SMALL.max_tokens
+    assert sum(budget.spent) == budget.estimated == SMALL.most_prompt_tokens + SMALL.max_tokens
 
 
 def test_half_of_a_surrogate_pair_becomes_text() -> None:

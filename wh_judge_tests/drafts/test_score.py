@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from wh_judge_tests.builders import STATE
 from wh_judge_tests.cli.call import call, state_files
 
@@ -36,6 +38,61 @@ def test_files_are_set_side_by_side(tmp_path: Path) -> None:
     ]
     assert scores[1]["reasons"]["v01_verdict_value"] == COUNT
     assert scores[2]["reasons"]["v10_summary_one_polite_sentence"] == COUNT
+
+
+def write_turns(tmp_path: Path, name: str, *places: int) -> None:
+    """A file of good responses to the turns at these places."""
+    (tmp_path / "models").mkdir(exist_ok=True)
+    (tmp_path / "models" / name).write_text("".join(GOOD[place] + "\n" for place in places), encoding="utf-8")
+
+
+def turns(*places: int) -> list[str]:
+    return sorted((STATE.turns[place].turn_id for place in places), key=lambda one: (len(one), one))
+
+
+def test_what_other_files_have_and_a_file_lacks_is_missing_there(tmp_path: Path) -> None:
+    write_turns(tmp_path, "a.jsonl", 0, 1, 2)
+    write_turns(tmp_path, "b.jsonl", 0, 0, 3)
+    write_turns(tmp_path, "c.jsonl")
+    (tmp_path / "models" / "d.jsonl").write_text(json.dumps({"turn_id": "T-none"}) + "\n", encoding="utf-8")
+    code, scores = scored(tmp_path)
+    assert code == 1
+    assert [entry["missing"] for entry in scores] == [turns(3), turns(1, 2), turns(0, 1, 2, 3), turns(0, 1, 2, 3)]
+    assert [entry["responses"] for entry in scores] == [3, 3, 0, 1]
+    told = call("validate", "--drafts", "--verdicts", tmp_path / "models", *state_files(tmp_path)).out
+    assert f"models/b.jsonl  missing  {', '.join(turns(1, 2))}\n" in told
+    [row] = [line.split() for line in told.splitlines() if line.split()[:2] == ["models/a.jsonl", "3"]]
+    assert row == ["models/a.jsonl", "3", "3", "0", "0", "0", "1"]
+
+
+def test_a_single_file_lacks_what_was_asked_for_and_it_does_not_name(tmp_path: Path) -> None:
+    write_turns(tmp_path, "a.jsonl", 0)
+    flags = ("validate", "--drafts", "--json", "--verdicts", tmp_path / "models" / "a.jsonl", *state_files(tmp_path))
+    code, out, _ = call(*flags)
+    assert (code, json.loads(out)[0]["missing"]) == (0, None)
+    requests = tmp_path / "requests.jsonl"
+    requests.write_text(
+        "".join(json.dumps({"custom_id": turn, "body": {}}) + "\n" for turn in [*turns(0, 1), *turns(1)])
+    )
+    code, out, _ = call(*flags, "--requests", requests)
+    assert (code, json.loads(out)[0]["missing"]) == (1, turns(1))
+
+
+@pytest.mark.parametrize(
+    ("line", "flags", "words"),
+    [
+        ("{}", ("--drafts",), "requests.jsonl:1: is no request; name a file that wh-judge draft --requests wrote"),
+        ("no", ("--drafts",), "requests.jsonl:1: is no JSON: "),
+        (r'{"custom_id": "\ud800", "body": {}}', ("--drafts",), "requests.jsonl:1: is no request; "),
+        ("{}", (), "--requests: tells what drafts were asked for; give --drafts, too"),
+    ],
+)
+def test_requests_that_are_none_are_one_line(line: str, flags: tuple[str, ...], words: str, tmp_path: Path) -> None:
+    write_turns(tmp_path, "a.jsonl", 0)
+    (tmp_path / "requests.jsonl").write_text(line + "\n", encoding="utf-8")
+    given = ("--verdicts", tmp_path / "models", *state_files(tmp_path), "--requests", tmp_path / "requests.jsonl")
+    code, out, error = call("validate", *flags, *given)
+    assert (code, out) == (2, "") and error.startswith(f"wh-judge: {words}") and error.count("\n") == 1
 
 
 def test_where_all_are_kept_there_is_nothing_to_look_at(tmp_path: Path) -> None:
@@ -92,8 +149,30 @@ def test_what_a_batch_gives_back_is_scored_alike(tmp_path: Path) -> None:
     assert entry["outcomes"] == {"kept": 1, "thrown_away": 2, "no_response": 3}
     assert entry["reasons"] == {"other_turn": 1, "cut_off": 1, "no_answer": 3}
     told = [refusal["reasons"][0]["reason"] for refusal in entry["refusals"]][2:]
-    assert [words[:26] for words in told] == ["the batch has no answer: a"] * 2 + ["the answer is no chat comp"]
+    assert told[:2] == [
+        "the batch has no answer: message 'too long'",
+        "the batch has no answer: code 'batch_expired', message 'too late'",
+    ]
+    assert told[2].startswith("the answer is no chat completion: ")
     assert [refusal["turn_id"] for refusal in entry["refusals"]] == [turn.turn_id for turn in STATE.turns[1:6]]
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ({"code": "x", "message": "boom"}, "code 'x', message 'boom'"),
+        ({"code": None, "message": "a\u202e\x1b]0;\n" + "가" * 10_000}, r"message 'a\u202e\x1b]0;\n가"),
+        ({"code": {"x": 1}, "message": ["y"]}, "code an object, message ['y']"),
+        ({"other": 1}, "an object"),
+        ("boom", "'boom'"),
+    ],
+)
+def test_why_a_batch_has_no_answer_is_told_bounded(error: Any, told: str, tmp_path: Path) -> None:
+    batch(tmp_path / "models", {"response": None, "error": error})
+    _, [entry] = scored(tmp_path)
+    [reason] = entry["refusals"][0]["reasons"]
+    assert reason["reason"].startswith(f"the batch has no answer: {told}")
+    assert len(reason["reason"]) < 500 and reason["reason"].isprintable()
 
 
 def test_what_a_batch_gives_back_is_validated_too(tmp_path: Path) -> None:

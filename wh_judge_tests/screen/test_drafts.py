@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from wh_judge.screen.drafts import ANSWERS_SHOWN, OUTCOMES, RAW_SHOWN, REASONS, cells_in
+from wh_judge.drafts.budget import Budget
+from wh_judge.screen.drafts import ANSWERS_SHOWN, OUTCOMES, RAW_SHOWN, REASONS, cells_in, failure_told
 from wh_judge.store.drafts import Draft, keep_drafts
 from wh_judge.store.schema import one
 from wh_judge.store.snapshot import publish
@@ -148,6 +149,46 @@ def test_they_are_counted_by_model_and_reason(house: House) -> None:
     assert "T-1" in seen(client.get(long)).text and "T-1" in seen(client.get(silent)).text
     [further] = seen(client.get(silent)).all("a", rel="next")
     assert "T-1" in seen(client.get(further["href"])).text
+
+
+FAILURES = {
+    "no whole answer within 60 s": "제때 다 오지 않음",
+    "the server answers 429 {'x': '<b>1</b>'}": "429 요청이 너무 많음",
+    "the server answers 599 x": "599 오류",
+    "the connection broke: All connection attempts failed": "연결되지 않거나 끊김",
+    "the connection broke: the answer is longer than 1048576 bytes": "답이 너무 긺",
+    "the connection broke: the answer is packed as gzip, which was not asked for": "압축된 답",
+    "the answer is no chat completion: choices: expected a list": "채팅 응답의 형식이 아님",
+}
+
+
+@pytest.mark.parametrize(("reason", "told"), FAILURES.items())
+def test_how_a_try_failed_is_told_and_no_more(house: House, reason: str, told: str) -> None:
+    draft = replace(answered("no_response", "no_answer", raw=None), reasons=[("no_answer", reason)])
+    page = written(house, draft)
+    assert f"{REASONS['no_answer']} ({told})." in page.text and reason not in page.text
+    assert f"{REASONS['no_answer']} {told} 1번" in seen(reader(house).get("/drafts")).text
+
+
+def test_the_cap_that_left_no_room_is_named(house: House) -> None:
+    draft = answered("no_response", raw=None)
+    reasons = [("not_asked_cap", Budget(1000, None, (0.0, 0.0)).lacks(900, 101))]
+    page = written(house, replace(draft, reasons=reasons, asked_at=None))
+    assert "자리가 없어 묻지 않았습니다 (drafts_tokens = 1000, 이 설정을 올리면 이어서 묻습니다)." in page.text
+
+
+def test_the_words_for_a_failed_try_are_those_of_its_reasons() -> None:
+    source = (Path(__file__).parents[2] / "wh_judge/drafts/endpoint.py").read_text(encoding="utf-8")
+    told = re.findall(r'\("no_answer", (?:self\._without_key\()?f?"([^"]+)"', source)
+    assert len(told) == 5 and all(map(failure_told, told))
+
+
+def test_a_number_says_what_it_counts_where_a_narrow_window_shows_no_heads(house: House) -> None:
+    publish_drafts(house, answered("default", "too_long"))
+    page = seen(reader(house).get("/drafts"))
+    assert [found["class"] for found in page.all("table")] == ["stack", "stack"]
+    heads = [found["data-head"] for found in page.all("td") if found.get("class") == "count"]
+    assert heads == ["회차", *OUTCOMES.values(), "회차", "시도"]
 
 
 @pytest.mark.parametrize("address", ["/drafts?model=m&reason=no_answer", "/drafts?page=2"])
