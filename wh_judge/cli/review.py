@@ -186,6 +186,7 @@ def _by_options(text: str) -> str:
 
 
 def _write(data: str | None, given: "Sequence[Given]") -> None:
+    from wh_judge.cli.review_effects import effect
     from wh_judge.review.decisions import shown
     from wh_judge.review.known import check_endings, decide
     from wh_judge.store.snapshot import open_published
@@ -194,8 +195,11 @@ def _write(data: str | None, given: "Sequence[Given]") -> None:
     check_endings(given, configured_rules(data=data), ignoring=settings.ignore_trailing)
     with open_published(settings.published) as snapshot:
         written = decide(snapshot, settings.data, given)
-    for row in written:
-        click.echo(one_line(f"{row.decision_id}  {shown(row)}"))
+        for row in written:
+            click.echo(one_line(f"{row.decision_id}  {shown(row)}"))
+            # By the settings and the published copy from before: what this decision alone makes of them.
+            for line in effect(snapshot, settings.rules, row) if snapshot else ():
+                click.echo(f"  {one_line(line)}")
     known = len(given) - len(written)
     more = (f", {known} known already" if known else "") + (f"; {NEXT}" if written else "")
     click.echo(f"{len(written)} written down{more}", err=True)

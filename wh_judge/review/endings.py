@@ -87,7 +87,7 @@ def propose(
             WHERE NOT polite_before AND rule = '존댓말' ORDER BY md5(turn_id), turn_id LIMIT {LOOKED_AT}"""
     ).fetchall()
     tried = [ending for ending in candidates((row[0] for row in replies), settings) if ending not in rejected][:TRIED]
-    found = [try_settings(connection, settings, adding(settings, ending), ending) for ending in tried]
+    found = [try_ending(connection, settings, ending) for ending in tried]
     found = [proposal for proposal in found if proposal.mended > proposal.broken]
     found.sort(key=_rank)
     chosen: list[Proposal] = []
@@ -112,16 +112,30 @@ def propose_trailing(
     if settings.ignore_trailing or rejected:
         return None
     try:
-        lenient = RuleSettings(endings=settings.endings, ignore_trailing=True)
+        proposal = try_ending(connection, settings, None)
     except ValueError:
         return None
-    proposal = try_settings(connection, settings, lenient, None)
     return proposal if proposal.changes else None
 
 
-def adding(settings: RuleSettings, ending: str) -> RuleSettings:
-    """The settings with one ending more."""
+def adding(settings: RuleSettings, ending: str | None) -> RuleSettings:
+    """The settings with one ending more; with None, what trails an ending is passed over.
+
+    Raises:
+        ValueError: the settings cannot hold it.
+    """
+    if ending is None:
+        return RuleSettings(endings=settings.endings, ignore_trailing=True)
     return RuleSettings(endings=(*settings.endings, ending), ignore_trailing=settings.ignore_trailing)
+
+
+def try_ending(connection: duckdb.DuckDBPyConnection, settings: RuleSettings, ending: str | None) -> Proposal:
+    """What would change if these settings had one ending more; with None, if they passed over what trails one.
+
+    Raises:
+        ValueError: the settings cannot hold it.
+    """
+    return try_settings(connection, settings, adding(settings, ending), ending)
 
 
 def try_settings(

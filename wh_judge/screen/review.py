@@ -9,28 +9,28 @@ from contextlib import ExitStack, suppress
 from typing import Any
 from urllib.parse import urlencode
 
-from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from wh_judge import strict_json
-from wh_judge.errors import first_fault
-from wh_judge.review.decisions import Decision, Draft
+from wh_judge.review.decisions import Decision
 from wh_judge.review.known import Given, check_endings, decide
 from wh_judge.review.korean import CHOICES, KINDS
 from wh_judge.screen.decided import KNOWN, damaged, read, written_down
 from wh_judge.screen.errors import PageError
-from wh_judge.screen.reasons import korean_error
 from wh_judge.screen.render import render
-from wh_judge.screen.review_tabs import TABS, asked_in, count, lines_of, weeks_of
+from wh_judge.screen.review_tabs import TABS, asked_in, count, drafted, lines_of, weeks_of
 from wh_judge.screen.who import cut, remember, who
 from wh_judge.settings import configured_rules, reading_settings
 
 _FIELDS = ("kind", "choice", "why", "turn_id", "character_id", "name", "term", "topic", "ending", "undoes")
 
-ASKED = ("tab", "by", "week", "written", "at", "taken", "page", "kind", "who", "decision", "term", "topic", "instead")
+ASKED = (
+    *("tab", "by", "week", "written", "at", "taken", "page", "kind", "who", "decision", "term", "topic", "instead"),
+    "ending",
+)
 """What the address of the page may ask for."""
 
 
@@ -71,12 +71,7 @@ async def decide_page(request: Request) -> Response:
         week, at = str(form.get("week", "")), str(form.get("at", ""))
     if not by:
         raise PageError(400, "누가 결정했는지 없습니다.", "이름을 적고 다시 누르세요.")
-    try:
-        draft = Draft.model_validate(cells | {"by": by})
-    except ValidationError as error:
-        raise PageError(
-            400, f"결정이 아닙니다. ({korean_error(first_fault(error))})", "검토 쪽에서 다시 고르세요."
-        ) from None
+    draft = drafted(cells | {"by": by})
     given = [Given(draft, CHOICES.get(draft.choice, draft.choice))]
     rows = await run_in_threadpool(write, request, given)
     written = rows[0].decision_id if rows else KNOWN

@@ -17,7 +17,7 @@ from wh_judge.review.decisions import Draft
 from wh_judge.screen.listing import PAGE_ROWS
 from wh_judge.store.snapshot import publish
 from wh_judge_tests.builders import turn
-from wh_judge_tests.house import House, at
+from wh_judge_tests.house import POLITE, House, at
 from wh_judge_tests.review.build import draft, hit, name, undo
 from wh_judge_tests.screen.site import Seen, reader, seen
 
@@ -282,3 +282,59 @@ def test_a_long_list_of_names_has_pages(house: House) -> None:
         ]  # fmt: skip
         after = seen(review(reviewer, tab="names", week=WEEK, at=PAGE_ROWS + 2))
         assert [one["id"] for one in after.all("details") if "open" in one] == [f"task-{PAGE_ROWS + 2}"]
+
+
+MISSED = POLITE | {"reply_text": "저는 밥 먹었어용."}
+"""A reply that is read as 반말 for want of an ending."""
+
+
+def missing_an_ending(house: House) -> None:
+    mixed = turn("T-90", turn_at=at(3, 50), reply_text=MIXED, character_id="C-3")
+    publish_with(house, mixed, turn("T-91", turn_at=at(3, 51), character_id="C-2", **MISSED))
+
+
+def test_what_a_missing_ending_would_change_is_shown_before_it_can_be_decided(house: House) -> None:
+    missing_an_ending(house)
+    asked = {"tab": "speech", "week": WEEK, "by": "가"}
+    with reader(house) as reviewer:
+        before = seen(review(reviewer, **asked))
+        page = seen(review(reviewer, **asked, ending=" 용 ", at=1))
+        assert not before.all("input", name="kind", value="ending") and len(before.all("input", name="ending")) == 1
+        assert "-용: 말투 어긋남에서 풀리는 회차 1 · 새로 걸리는 회차 0 · 정답 3건 가운데 일치 " in page.text
+        assert "/turn?id=T-91" in page.links("/turn") and read_book(book_of(house.settings.data)) == []
+        assert [button["value"] for button in page.all("button", name="choice")].count("add") == 1
+        told(house, draft("speech", "섞임", turn_id="T-90"))
+        assert "풀리는 회차 1" in seen(review(reviewer, **asked, ending="용", at=1)).text, "also where it is decided"
+        assert "판정이 바뀌는 회차가 없습니다" in seen(review(reviewer, **asked, ending="욥", at=1)).text
+
+
+@pytest.mark.parametrize(
+    ("ending", "why"), [("", "ending이 없습니다"), ("용" * 99, "20자보다 깁니다"), ("용♡", "지나치는 글자")]
+)
+def test_an_ending_that_cannot_be_is_refused_before_it_is_tried(ending: str, why: str, house: House) -> None:
+    told(house, draft("trailing", "ignore"))
+    with reader(house) as reviewer:
+        assert why in seen(review(reviewer, tab="speech", week=WEEK, ending=ending), 400).text
+
+
+def test_what_the_endings_of_a_file_change_is_told(house: House) -> None:
+    missing_an_ending(house)
+    told(house, draft("ending", "add", ending="욥"))
+    rows = [
+        {"kind": "speech", "turn_id": "T-90", "choice": "", "ending": ending, "by": "가"} for ending in ("용", "욥")
+    ]
+    sent = {"file": ("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))}
+    with reader(house) as reviewer:
+        answer = reviewer.post("/review/take", data={"by": "가"}, files=sent, headers=HERE)
+        page = seen(reviewer.get(answer.headers["location"]))
+    assert "-용: 말투 어긋남에서 풀리는 회차 1 · 새로 걸리는 회차 0" in page.text and "/turn?id=T-91" in page.links(
+        "/turn"
+    )
+    assert "-욥: 말투 어긋남에서 풀리는 회차 0" in page.text
+
+
+def test_of_many_endings_of_a_file_the_first_are_told(house: House) -> None:
+    told(house, *(draft("ending", "add", ending=f"용{mark}") for mark in "가나다라마바사아자"))
+    with reader(house) as reviewer:
+        page = seen(review(reviewer, tab="decisions", taken=9))
+    assert "앞의 8개 / 모두 9개" in page.text and page.text.count("풀리는 회차") == 8
