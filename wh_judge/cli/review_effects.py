@@ -20,11 +20,22 @@ def effect(connection: "duckdb.DuckDBPyConnection", rules: "RuleSettings", row: 
         rules: the settings without the decision.
         row: the decision.
     """
+    from wh_judge.report import counted
     from wh_judge.review.endings import try_ending
+    from wh_judge.review.terms import never_said, try_term
+    from wh_judge.text import quoted
 
     if (row.kind, row.choice) in (("ending", "add"), ("trailing", "ignore")):
         yield from proposal_lines(try_ending(connection, rules, row.ending))
-        yield f"to take it back: wh-judge review undo {row.decision_id} --by NAME"
+    elif (row.kind, row.choice) in (("term", "drop"), ("term", "narrow")):
+        trial = try_term(connection, rules, row.term or "", row.topic or "", row.instead)
+        yield f"{counted(trial.turns, 'turn')} judged otherwise, {agreed(trial)}"
+        yield from changes(trial)
+        for term in never_said(connection, row.instead):
+            yield f"careful: {quoted(term)} stands in no reply of the log"
+    else:
+        return
+    yield f"to take it back: wh-judge review undo {row.decision_id} --by NAME"
 
 
 def proposal_lines(row: "Proposal") -> Iterator[str]:

@@ -17,7 +17,7 @@ from wh_judge.review.known import by_hand, check_endings
 from wh_judge.review.korean import decision
 from wh_judge.review.labels import by_labeller, pair_agreements
 from wh_judge.review.queues import Queue, Task, Week, days_of, draw, judged_weeks, nearest_week, usual_week
-from wh_judge.review.terms import LEAST_READ, TermPrecision, term_precision, try_term
+from wh_judge.review.terms import LEAST_READ, TermPrecision, never_said, term_precision, try_term
 from wh_judge.review.trial import Trial
 from wh_judge.rules import RuleSettings
 from wh_judge.screen.errors import PageError, check_page
@@ -171,6 +171,7 @@ def _term(asked: Asked, row: TermPrecision, instead: tuple[str, ...]) -> dict[st
         "dropped": dropped,
         "narrowed": narrowed,
         "instead": instead,
+        "never_said": _never_said(asked, instead),
         "texts": of_turns(asked.snapshot, shown, terms=(row.term, *instead)),
     }
 
@@ -183,6 +184,14 @@ def _tried(asked: Asked, term: str, topic: str, instead: tuple[str, ...]) -> Tri
             return try_term(cursor, rules, term, topic, instead)
 
     return asked.snapshot.cached(("term", term, topic, instead, rules.parts), compute)
+
+
+def _never_said(asked: Asked, terms: tuple[str, ...]) -> list[str]:
+    def compute() -> list[str]:
+        with asked.snapshot.cursor() as cursor:
+            return never_said(cursor, terms)
+
+    return asked.snapshot.cached(("never said", terms), compute) if terms else []
 
 
 def _examples(trial: Trial) -> list[str]:

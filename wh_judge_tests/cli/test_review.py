@@ -141,6 +141,22 @@ def test_what_an_ending_changes_is_told_with_the_decision(reviewed: Reviewed, he
     assert "mends 0, breaks 0" in reviewed.review("decide", "trailing", "ignore", "--by", "a").out
 
 
+def test_terms_in_the_place_of_one_are_parted_at_commas_and_tried(reviewed: Reviewed) -> None:
+    about = ("--term", "선거", "--topic", "현실 정치", "--by", "a")
+    told = reviewed.review(
+        "decide", "term", "narrow", *about, "--instead", "선거 얘기, 총선거", "--instead", "선거철"
+    ).out
+    first, effect, change, example, *rest = told.splitlines()
+    assert first == "D-1  term narrow 선거 현실 정치 -> 「선거 얘기」, 「총선거」, 「선거철」"
+    assert effect == "  1 turn judged otherwise, labels 2 -> 2 of 3"
+    assert change.startswith("    금지 소재 접촉 -> ") and example.startswith("      T-15  ")
+    absent = [f"  careful: 「{term}」 stands in no reply of the log" for term in ("총선거", "선거철")]
+    assert rest == [*absent, "  to take it back: wh-judge review undo D-1 --by NAME"]
+    assert "2 turns judged otherwise" in reviewed.review("decide", "term", "drop", *about).out
+    assert reviewed.review("decide", "term", "keep", *about).out == "D-3  term keep 선거 현실 정치\n"
+    assert "instead is missing" in reviewed.review("decide", "term", "narrow", *about, "--instead", " , ").err
+
+
 def test_what_was_decided_is_listed(reviewed: Reviewed) -> None:
     reviewed.review("decide", "ending", "add", "--ending", "용", "--by", "지은", "--why", "귀여운 말투")
     reviewed.review("undo", "D-1", "--by", "지은")

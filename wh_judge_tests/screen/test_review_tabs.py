@@ -231,6 +231,7 @@ def test_what_narrowing_a_term_would_change_is_shown_before_it_can_be_decided(ho
         page = seen(after)
         assert [button["value"] for button in page.all("button", name="choice")] == ["drop", "keep", "narrow"]
         assert "판정이 바뀌는 회차 2" in page.text and "선거 얘기 총선거 — 판정이 바뀌는 회차 1" in page.text
+        assert "어느 답장에도 없는 말 총선거 " in page.text and "어느 답장에도 없는 말" not in before.text
         [instead] = [json.loads(field["value"]) for field in page.all("input", name="instead.json")]
         form = {"kind": "term", "choice": "narrow", "by": "가", "instead.json": json.dumps(instead), **TERM}
         assert reviewer.post("/review", data=form, headers=HERE).status_code == 303
