@@ -38,6 +38,9 @@ def page(request: Request) -> Response:
     """A queue, the proposals, or the decisions so far."""
     query, by = request.query_params, who(request)
     tab = query.get("tab", "names")
+    if "ending" in query:
+        # What is no ending may be written anew where it was written.
+        request.state.back = address(tab, week=query.get("week", ""), by=by, at=query.get("at", ""))
     if tab not in TABS:
         raise PageError(404, "이런 검토 목록은 없습니다.", "검토 쪽의 탭에서 고르세요.")
     decisions, faults = read(request)
@@ -69,19 +72,27 @@ async def decide_page(request: Request) -> Response:
         cells["instead"] = lines_of(_cell(form, "instead"))
         by, back = cut(str(form.get("by", ""))), str(form.get("tab", "decisions"))
         week, at = str(form.get("week", "")), str(form.get("at", ""))
+    of_turn = back == "turn" and cells["turn_id"]
+    request.state.back = (
+        f"/turn?{urlencode({'id': cells['turn_id']})}" if of_turn else address(back, week=week, by=by, at=at)
+    )
     if not by:
         raise PageError(400, "누가 결정했는지 없습니다.", "이름을 적고 다시 누르세요.")
     draft = drafted(cells | {"by": by})
     given = [Given(draft, CHOICES.get(draft.choice, draft.choice))]
     rows = await run_in_threadpool(write, request, given)
     written = rows[0].decision_id if rows else KNOWN
-    if back == "turn" and draft.turn_id:
-        address = f"/turn?{urlencode({'id': draft.turn_id, 'written': written})}#written"
+    if of_turn:
+        to = f"/turn?{urlencode({'id': draft.turn_id, 'written': written})}#written"
     else:
-        tab = back if back in TABS else "decisions"
-        query = {"tab": tab, "week": week, "by": by, "written": written, "at": at}
-        address = f"/review?{urlencode({name: text for name, text in query.items() if text})}#written"
-    return remember(RedirectResponse(address, status_code=303), by)
+        to = f"{address(back, week=week, by=by, written=written, at=at)}#written"
+    return remember(RedirectResponse(to, status_code=303), by)
+
+
+def address(tab: str, **asked: str) -> str:
+    """A tab of the review; the decisions where it is none."""
+    query = {"tab": tab if tab in TABS else "decisions"} | {name: text for name, text in asked.items() if text}
+    return f"/review?{urlencode(query)}"
 
 
 def _cell(form: FormData, name: str) -> str:

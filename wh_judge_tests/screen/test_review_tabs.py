@@ -253,6 +253,40 @@ def test_an_error_names_the_file_that_was_sent(reviewer: TestClient) -> None:
     assert "이름들 9월.csv:2: 결정이 아닙니다" in seen(answer, 400).text and "tasks.csv" not in answer.text
 
 
+def way_back(answer: httpx2.Response) -> dict[str, str]:
+    """Where the button of an error page leads."""
+    [link] = [found["href"] for found in seen(answer, 400).all("a", **{"class": "button"})]
+    return asked_for(link)
+
+
+def test_an_error_leads_back_to_where_the_file_was_sent_from(reviewer: TestClient) -> None:
+    page = seen(review(reviewer, tab="names", week=WEEK, by="가"))
+    assert [field["value"] for field in page.all("input", name="tab")].count("names") == len(page.all("form")) - 1
+    form = {"tab": "speech", "week": "2026-W35", "by": "가"}
+    answer = reviewer.post("/review/take", data=form, files={"file": ("a.csv", "no")}, headers=HERE)
+    assert way_back(answer) == form
+
+
+@pytest.mark.parametrize(
+    ("form", "back"),
+    [
+        ({"tab": "names", "week": WEEK, "by": "가", "at": "2"}, {"tab": "names", "week": WEEK, "by": "가", "at": "2"}),
+        ({"tab": "no", "week": WEEK}, {"tab": "decisions", "week": WEEK}),
+        ({"tab": "turn", "turn_id": "T-1", "by": "가"}, {"id": "T-1"}),
+    ],
+)
+def test_a_refused_decision_leads_back_to_where_it_was_made(
+    form: dict[str, str], back: dict[str, str], reviewer: TestClient
+) -> None:
+    answer = reviewer.post("/review", data={"kind": "label", "choice": "burn"} | form, headers=HERE)
+    assert way_back(answer) == back
+
+
+def test_a_refused_ending_leads_back_to_its_task(reviewer: TestClient) -> None:
+    answer = review(reviewer, tab="speech", week=WEEK, at=3, ending="요.")
+    assert way_back(answer) == {"tab": "speech", "week": WEEK, "at": "3"}
+
+
 @pytest.mark.parametrize("tab", ["names", "forbidden", "speech"])
 def test_how_label_studio_shows_the_tasks_goes_out_beside_them(tab: str, client: TestClient) -> None:
     page = seen(review(client, tab=tab, week=WEEK))
