@@ -179,13 +179,15 @@ def endings(settings: Settings) -> Found:
     Example:
       wh-judge review endings
     """
-    from wh_judge.review.endings import propose
+    from wh_judge.review.endings import first_ones, propose
 
     with reading(settings) as (connection, decided):
         rows = propose(connection, settings.rules, decided)
+    shown = first_ones(rows)
+    more = [f"the first {shown.endings} of {shown.of} endings; --json has all"] if shown.endings < shown.of else []
     return Found(
         [row.document() for row in rows],
-        (line for row in rows for line in proposal_lines(row)),
+        (*(line for row in shown.proposals for line in proposal_lines(row)), *more),
         "no ending to propose: none but those that were rejected would free more turns of 말투 어긋남 than it holds up",
     )
 

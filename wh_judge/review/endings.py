@@ -8,7 +8,7 @@ ending. The functions read a warehouse or a published snapshot; cards count as t
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -24,6 +24,9 @@ LONGEST = 4
 
 LOOKED_AT = 5_000
 """Replies that candidates are taken from."""
+
+SHOWN = 8
+"""Endings that people are shown, the best ones."""
 
 TRIED = 30
 """Candidates that are tried on the whole log, the most frequent ones."""
@@ -73,7 +76,7 @@ def candidates(replies: Iterable[str], settings: RuleSettings) -> list[str]:
 
 
 def propose(
-    connection: duckdb.DuckDBPyConnection, settings: RuleSettings, decisions: Sequence[Decision], most: int = 8
+    connection: duckdb.DuckDBPyConnection, settings: RuleSettings, decisions: Sequence[Decision]
 ) -> list[Proposal]:
     """The endings that would mend most and break least, best first; then, where it would change something, trailing.
 
@@ -96,7 +99,24 @@ def propose(
         if not any(ending.endswith(other.ending or "") or (other.ending or "").endswith(ending) for other in chosen):
             chosen.append(proposal)
     trailing = propose_trailing(connection, settings, decisions)
-    return [*chosen[:most], *([trailing] if trailing else [])]
+    return [*chosen, *([trailing] if trailing else [])]
+
+
+class Shown(NamedTuple):
+    """Proposals that people are shown."""
+
+    proposals: list[Proposal]
+    endings: int
+    """How many endings are among them."""
+    of: int
+    """How many are proposed."""
+
+
+def first_ones(proposals: Sequence[Proposal]) -> Shown:
+    """The first `SHOWN` endings, and what trails one."""
+    endings = [proposal for proposal in proposals if proposal.ending is not None]
+    trailing = [proposal for proposal in proposals if proposal.ending is None]
+    return Shown([*endings[:SHOWN], *trailing], len(endings[:SHOWN]), len(endings))
 
 
 def _rank(proposal: Proposal) -> tuple[int, int, bool, int, str]:

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from wh_judge.errors import first_fault
 from wh_judge.review.decisions import Decision, Draft, Standing, in_force, undone_by
 from wh_judge.review.effects import all_labels, settings_with
-from wh_judge.review.endings import Proposal, adding, propose, try_ending
+from wh_judge.review.endings import Proposal, adding, first_ones, propose, try_ending
 from wh_judge.review.known import by_hand, check_endings
 from wh_judge.review.korean import decision
 from wh_judge.review.labels import by_labeller, pair_agreements
@@ -206,7 +206,9 @@ def _endings(asked: Asked, _tab: str) -> dict[str, Any]:
         with asked.snapshot.cursor() as cursor:
             return propose(cursor, rules, asked.decisions)
 
-    return {"proposals": [_with_texts(asked, rules, one) for one in asked.snapshot.cached(key, compute)]}
+    shown = first_ones(asked.snapshot.cached(key, compute))
+    proposals = [_with_texts(asked, rules, one) for one in shown.proposals]
+    return {"proposals": proposals, "endings": shown.endings, "endings_of": shown.of}
 
 
 def _with_texts(asked: Asked, rules: RuleSettings, proposal: Proposal) -> Tried:

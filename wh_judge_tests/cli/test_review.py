@@ -157,6 +157,20 @@ def test_terms_in_the_place_of_one_are_parted_at_commas_and_tried(reviewed: Revi
     assert "instead is missing" in reviewed.review("decide", "term", "narrow", *about, "--instead", " , ").err
 
 
+def test_that_more_endings_are_proposed_is_told(reviewed: Reviewed, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ("저는 먹었어용.", "저는 갔답니당.")
+    said = [POLITE | {"reply_text": text} for text in texts]
+    reviewed.house.log(
+        "more", *(turn(f"T-{n}", turn_at=at(3), character_id="C-2", **one) for n, one in enumerate(said, 90))
+    )
+    reviewed.run()
+    assert "mends 1" in reviewed.review("endings").out and "endings; --json" not in reviewed.review("endings").out
+    monkeypatch.setattr("wh_judge.review.endings.SHOWN", 1)
+    shown = reviewed.review("endings").out
+    assert shown.endswith("the first 1 of 2 endings; --json has all\n") and shown.count("mends 1") == 1
+    assert len(reviewed.rows("endings")) == 2
+
+
 def test_what_was_decided_is_listed(reviewed: Reviewed) -> None:
     reviewed.review("decide", "ending", "add", "--ending", "용", "--by", "지은", "--why", "귀여운 말투")
     reviewed.review("undo", "D-1", "--by", "지은")

@@ -373,3 +373,15 @@ def test_of_many_endings_of_a_file_the_first_are_told(house: House) -> None:
     with reader(house) as reviewer:
         page = seen(review(reviewer, tab="decisions", taken=9))
     assert "앞의 8개 / 모두 9개" in page.text and page.text.count("풀리는 회차") == 8
+
+
+def test_that_more_endings_are_proposed_is_told(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    missing_an_ending(house)
+    publish_with(
+        house, turn("T-92", turn_at=at(3, 52), character_id="C-2", **MISSED | {"reply_text": "저는 갔답니당."})
+    )
+    with reader(house) as reviewer:
+        assert "개 / 모두" not in seen(review(reviewer, tab="endings")).text
+        monkeypatch.setattr("wh_judge.review.endings.SHOWN", 1)
+        page = seen(review(reviewer, tab="endings"))
+    assert "앞의 1개 / 모두 2개" in page.text and len(page.all("input", name="ending")) == 1
