@@ -323,9 +323,9 @@ MISSED = POLITE | {"reply_text": "저는 밥 먹었어용."}
 """A reply that is read as 반말 for want of an ending."""
 
 
-def missing_an_ending(house: House) -> None:
+def missing_an_ending(house: House, *more: ChatTurn) -> None:
     mixed = turn("T-90", turn_at=at(3, 50), reply_text=MIXED, character_id="C-3")
-    publish_with(house, mixed, turn("T-91", turn_at=at(3, 51), character_id="C-2", **MISSED))
+    publish_with(house, mixed, turn("T-91", turn_at=at(3, 51), character_id="C-2", **MISSED), *more)
 
 
 def test_what_a_missing_ending_would_change_is_shown_before_it_can_be_decided(house: House) -> None:
@@ -376,10 +376,8 @@ def test_of_many_endings_of_a_file_the_first_are_told(house: House) -> None:
 
 
 def test_that_more_endings_are_proposed_is_told(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    missing_an_ending(house)
-    publish_with(
-        house, turn("T-92", turn_at=at(3, 52), character_id="C-2", **MISSED | {"reply_text": "저는 갔답니당."})
-    )
+    other = turn("T-92", turn_at=at(3, 52), character_id="C-2", **MISSED | {"reply_text": "저는 갔답니당."})
+    missing_an_ending(house, other)
     with reader(house) as reviewer:
         assert "개 / 모두" not in seen(review(reviewer, tab="endings")).text
         monkeypatch.setattr("wh_judge.review.endings.SHOWN", 1)
