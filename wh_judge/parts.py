@@ -5,7 +5,7 @@ tell who is asked after, then all. Other files go through DuckDB, which sorts th
 """
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -51,13 +51,19 @@ class WholeLog:
 
 
 @contextmanager
-def reading_parts(path: Path) -> Iterator[WholeLog]:
+def reading_parts(path: Path, check: Callable[[], object] = lambda: None) -> Iterator[WholeLog]:
     """The log of a file or a folder; what is on disk meanwhile is deleted at the end of the block.
 
     Each part is read while its reader is at work on the one before.
+
+    Args:
+        path: the file or the folder.
+        check: called once it is known how the log lies, before it is sorted, which may take long; what it raises ends
+            the reading.
     """
     files = files_of(path)
     questions = _questions_if_ordered(files)
+    check()
     if questions is not None:
         with reading_ahead(_as_they_lie(path, files)) as parts:
             yield WholeLog(questions, parts)

@@ -100,9 +100,10 @@ def _here(settings: Settings, given: _Given, fail_on: tuple[str, ...]) -> int:
     _check_files([turns, given.cards, given.lexicon], [out], rejects)
     done = Done(keep_raw=rejects is not None)
     with ThreadPoolExecutor(1) as beside, ExitStack() as closing:
-        # To find out how the log lies takes about as long as to read the cards.
+        # To find out how the log lies takes about as long as to read the cards; a log is not sorted for cards that are
+        # none.
         reading = beside.submit(_read_inputs, given)
-        log = closing.enter_context(reading_parts(turns))
+        log = closing.enter_context(reading_parts(turns, reading.result))
         cards, lexicon, of_inputs = reading.result()
         kernel = Judge(cards, lexicon, settings.rules, threads=1)
         closing.enter_context(writing_verdicts(map(done.verdicts_of, judge_parts(log, kernel)), out))

@@ -26,12 +26,12 @@ def read_completion(document: Any) -> Answer:
     )
 
 
-def _whole(value: Any) -> Any:
-    """A text that can be kept: half of a surrogate pair is none."""
-    return value.encode(errors="replace").decode() if isinstance(value, str) else value
+def whole(text: str) -> str:
+    """A text that can be kept: half of a surrogate pair, which JSON can hold, is none."""
+    return text.encode(errors="replace").decode()
 
 
-_Text = Annotated[str | None, BeforeValidator(_whole)]
+_Text = Annotated[str | None, BeforeValidator(lambda value: whole(value) if isinstance(value, str) else value)]
 _Tokens = Annotated[int, Field(ge=0, le=10**12), BeforeValidator(lambda value: 0 if value is None else value)]
 
 

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from wh_judge import strict_json
 from wh_judge.drafts.budget import Budget
 from wh_judge.drafts.cache import Answer
-from wh_judge.drafts.completion import read_completion
+from wh_judge.drafts.completion import read_completion, whole
 from wh_judge.drafts.prompt import FORMATS, Request
 from wh_judge.errors import UserError, first_fault
 from wh_judge.settings import DRAFTS_KEY, ENVIRONMENT
@@ -165,6 +165,7 @@ class Endpoint:
         """What the server says of it, on one line."""
         body = error.body
         text = json.dumps(body, ensure_ascii=False) if isinstance(body, dict | list) else str(body or error.message)
+        text = whole(text)
         return f"{error.status_code} {one_line(' '.join(self._without_key(text).split())[:200])}"
 
     def _without_key(self, text: str) -> str:
@@ -180,9 +181,11 @@ def used_for(request: Request, answer: Answer) -> tuple[int, int]:
 def check(url: str, key: str) -> None:
     """Raise a UserError where the address or the key is none."""
     try:
+        # What the client itself takes for no address, such as one of several lines, it would refuse to each request.
+        httpx2.URL(url)
         parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
+    except (ValueError, httpx2.InvalidURL):
         usable = False
     if not usable or "@" in parts.netloc:
         raise UserError(
@@ -197,6 +200,8 @@ async def _bound(response: httpx2.Response) -> None:
     packed = response.headers.get("content-encoding", "identity")
     if packed != "identity":
         raise httpx2.RemoteProtocolError(f"the answer is packed as {packed}, which was not asked for")
+    # JSON is UTF-8. By the name that the server gives, the client would take any codec of Python: some unpack.
+    response.encoding = "utf-8"
     if isinstance(response.stream, httpx2.AsyncByteStream):
         response.stream = _Bounded(response.stream)
 

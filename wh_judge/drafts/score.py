@@ -10,7 +10,7 @@ from wh_judge.drafts.gate import Weighed, refused, weigh_answer, weigh_claim
 from wh_judge.readers.records import Record
 from wh_judge.rules import Case, judge_turn
 from wh_judge.validations import Log
-from wh_judge.validations.validation import shown
+from wh_judge.validations.validation import named, shown
 
 
 @dataclass
@@ -41,11 +41,10 @@ def score(responses: Iterable[tuple[str, Record]], log: Log) -> list[Score]:
         entry.outcomes[weighed.outcome] += 1
         entry.reasons.update({reason.code for reason in weighed.reasons})
         if weighed.reasons:
-            turn_id = _turn_id(record.value or {})
             entry.refusals.append(
                 {
                     "line": record.line,
-                    "turn_id": turn_id if isinstance(turn_id, str) else None,
+                    "turn_id": named(_turn_id(record.value or {})),
                     "outcome": weighed.outcome,
                     "reasons": [{"code": reason.code, "reason": reason.text} for reason in weighed.reasons],
                 }

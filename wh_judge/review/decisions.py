@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from wh_judge.model import TERM_LIMIT, VERDICTS, Instant, Key
-from wh_judge.text import nfc, quoted
+from wh_judge.text import nfc_inside, quoted
 
 Kind = Literal["name", "hit", "term", "speech", "ending", "trailing", "label", "undo"]
 
@@ -84,9 +84,12 @@ class Draft(BaseModel):
             return value
         if isinstance(value.get("by"), str):
             value = value | {"by": " ".join(value["by"].split()) or " "}
-        cells = {name: nfc(cell) if isinstance(cell, str) else cell for name, cell in value.items()}
-        if isinstance(cells.get("instead"), list | tuple):
-            cells["instead"] = tuple(nfc(term) if isinstance(term, str) else term for term in cells["instead"])
+        if isinstance(value.get("instead"), tuple):
+            value = value | {"instead": list(value["instead"])}
+        try:
+            cells, _ = nfc_inside(value)
+        except UnicodeEncodeError:
+            raise ValueError("it holds half of a surrogate pair, which is no text") from None
         return {name: None if cell == "" else cell for name, cell in cells.items()}
 
     @model_validator(mode="after")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from wh_judge.errors import UserError
+from wh_judge.outputs import write_text
 from wh_judge.review.decisions import CHOICES as CODES
 from wh_judge.review.korean import CHOICES, offered
 from wh_judge.review.queues import KINDS, Queue, Task
@@ -64,12 +65,9 @@ def write_tasks(queue: Queue, tasks: Sequence[Task], path: Path) -> None:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise UserError(f"{path}: write to a name that ends in {', '.join(SUFFIXES)} (Label Studio)")
-    try:
-        path.write_bytes(tasks_file(queue, tasks, suffix))
-        if suffix == ".json":
-            path.with_suffix(CONFIG).write_bytes(tasks_file(queue, tasks, CONFIG))
-    except OSError as error:
-        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+    write_text(tasks_file(queue, tasks, suffix).decode(), path)
+    if suffix == ".json":
+        write_text(tasks_file(queue, tasks, CONFIG).decode(), path.with_suffix(CONFIG))
 
 
 def tasks_file(queue: Queue, tasks: Sequence[Task], suffix: str) -> bytes:

@@ -55,16 +55,18 @@ RAW_SHOWN = 20_000
 
 
 def drafts_of(snapshot: Snapshot, turn_id: str, evidence: Sequence[Cell]) -> list[dict[str, Any]]:
-    """What models answered for the turn's verdict in force, by model, the newest first.
+    """What models answered for the turn's verdict in force, by model, the newest first; of many those that count before
+    all others.
 
     Each with its outcome, whether it is what counts for its model (`stands`), the reasons in Korean where it was
     refused, the response as it came, cut, and the cells of the evidence that its sentence names.
     """
     rows = snapshot.rows(
-        f"""SELECT model, outcome, summary, reasons, stands, asked_at, left(raw, {RAW_SHOWN}) AS raw,
-                   length(raw) AS raw_length, count(*) OVER () AS answers
-            FROM draft_answer WHERE turn_id = $id
-            ORDER BY model, stands DESC, asked_at DESC NULLS LAST, written_at DESC LIMIT {ANSWERS_SHOWN}""",
+        f"""FROM (SELECT model, outcome, summary, reasons, stands, asked_at, left(raw, {RAW_SHOWN}) AS raw,
+                         length(raw) AS raw_length, count(*) OVER () AS answers, written_at
+                  FROM draft_answer WHERE turn_id = $id
+                  ORDER BY stands DESC, asked_at DESC NULLS LAST, written_at DESC LIMIT {ANSWERS_SHOWN})
+            ORDER BY model, stands DESC, asked_at DESC NULLS LAST, written_at DESC""",
         {"id": turn_id},
     )
     return [
@@ -78,7 +80,10 @@ def cells_in(sentence: str, evidence: Sequence[Cell]) -> list[Cell]:
     found: list[Cell] = []
     for cell in evidence:
         value = str(cell["value"] or "")
-        if value and re.search(rf"(?<![0-9]){re.escape(value)}(?![0-9])", sentence) and cell not in found:
+        # A pattern is made only of what stands there: evidence may have a thousand cells, and texts of any length.
+        if not value or value not in sentence or cell in found:
+            continue
+        if re.search(rf"(?<![0-9]){re.escape(value)}(?![0-9])", sentence):
             found.append(cell)
     return found
 

@@ -48,7 +48,7 @@ REVIEW: tuple[tuple[str, str], ...] = (
         r"the ending (.+) is empty or has white space or a sentence end in it",
         "어미 {1}에 빈칸이나 문장 부호가 있습니다",
     ),
-    (r"Input should be a valid (?:string|dictionary|list)\b.*", "그 자리에 올 수 없는 값입니다"),
+    (r"Input should be a valid (?:string|dictionary|list|tuple|boolean)\b.*", "그 자리에 올 수 없는 값입니다"),
     (r"Input should be (.+) or (.+)", "{1}, {2} 가운데 하나여야 합니다"),
     (r"String should have at most (\d+) characters", "{1}자까지 쓸 수 있습니다"),
     (r"Extra inputs are not permitted", "없는 칸입니다"),

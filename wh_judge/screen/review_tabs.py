@@ -28,6 +28,7 @@ from wh_judge.screen.rows import of_turns
 from wh_judge.screen.snapshots import Snapshot
 from wh_judge.settings import Settings, configured_rules, reading_settings
 from wh_judge.store.tables import labels_of_files
+from wh_judge.text import nfc
 
 _LINE_END = re.compile(r"\r\n?|\n")
 
@@ -157,8 +158,9 @@ def _terms(asked: Asked, _tab: str) -> dict[str, Any]:
 
 
 def lines_of(text: str) -> tuple[str, ...]:
-    """Terms, one a line, since a term may hold anything else; white space of it counts, as it does in the lexicon."""
-    return tuple(term for term in _LINE_END.split(text) if term.strip())
+    """Terms, one a line, since a term may hold anything else; white space of it counts, as it does in the lexicon, and
+    as there they are in NFC."""
+    return tuple(term for term in _LINE_END.split(nfc(text)) if term.strip())
 
 
 def _term(asked: Asked, row: TermPrecision, instead: tuple[str, ...]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import tempfile
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -128,6 +129,13 @@ def test_an_input_without_a_row(name: str, content: bytes, why: str, here: Path)
     given = {path.stem: path for path in (TURNS, CARDS, LEXICON)} | {Path(name).stem: here / name}
     error = refused(here, *inputs(given["turns"], given["cards"], given["lexicon"]), "--out", "v.jsonl")
     assert error == f"wh-judge: {here / name}: holds no row that can be read{why}"
+
+
+def test_a_log_is_not_sorted_for_cards_that_are_none(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(here / "no disk to sort on"))
+    Path("cards.json").write_text("[]", encoding="utf-8")
+    error = refused(here, *inputs(cards=Path("cards.json")), "--out", "v.jsonl")
+    assert error == "wh-judge: cards.json: holds no row that can be read"
 
 
 def test_an_empty_folder(here: Path) -> None:

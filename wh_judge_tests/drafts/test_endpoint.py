@@ -182,7 +182,13 @@ def test_a_key_that_no_header_can_carry_is_refused_and_not_told(key: str) -> Non
     assert key not in str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["", "127.0.0.1:1/v1", "file:///etc", "http://", "http://[::1/v1", "http://a:b@c/v1"])
+NO_ADDRESS = (
+    *("", "127.0.0.1:1/v1", "file:///etc", "http://", "http://[::1/v1", "http://a:b@c/v1", "http://c:99999/v1"),
+    *("http://c/v1\n", "http://c/\t", "http://256.1.1.1/v1", f"http://c/{'v' * 70_000}"),
+)
+
+
+@pytest.mark.parametrize("url", NO_ADDRESS)
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(UserError, match=r"^WH_JUDGE_DRAFTS_URL: is no address"):
         Endpoint(url, KEY, seconds=1, tries=1)
@@ -325,6 +331,20 @@ def test_half_of_a_surrogate_pair_becomes_text() -> None:
     body = b'{"id": "1", "choices": [{"finish_reason": "stop", "index": 0, "message": {"content": "a\\ud800"}}]}'
     with serving(Step(body=body)) as script:
         assert (ask(script).raw or "").encode()
+
+
+@pytest.mark.parametrize("status", [400, 429, 500])
+def test_half_of_a_surrogate_pair_in_a_refusal_becomes_text(status: int) -> None:
+    with serving(Step(status=status, body=b'{"error": {"message": "a\\ud800"}}')) as script:
+        answer = ask(script, tries=1)
+    assert answer.failure is not None and "a?" in answer.failure[1]
+
+
+@pytest.mark.parametrize("charset", ["base64", "zlib", "rot13", "utf-16"])
+def test_a_refusal_is_read_as_utf8_whatever_it_says_of_itself(charset: str) -> None:
+    headers = (("Content-Type", f"text/plain; charset={charset}"),)
+    with serving(Step(status=400, body="모르는 모델".encode(), headers=headers)) as script:
+        assert ask(script).failure == ("not_accepted", "the server answers 400 모르는 모델")
 
 
 def test_a_whole_verdict_makes_the_way_there_and_back() -> None:

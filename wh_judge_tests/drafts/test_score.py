@@ -46,15 +46,17 @@ def test_where_all_are_kept_there_is_nothing_to_look_at(tmp_path: Path) -> None:
 def test_what_cannot_be_read_or_is_about_no_turn_counts_as_thrown_away(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     lines = ["{broken", json.dumps({"turn_id": "T-none", "verdict": "말투 어긋남"}), json.dumps({"turn_id": 7})]
+    lines.append(json.dumps({"turn_id": "\ud800"}))
     good = json.dumps(STATE.claims(keyed=False)[0], ensure_ascii=False)
     (tmp_path / "models" / "a.jsonl").write_text("\n".join([good, *lines]), encoding="utf-8")
     _, [entry] = scored(tmp_path)
-    assert entry["outcomes"] == {"kept": 1, "thrown_away": 3}
-    assert entry["reasons"] == {"no_json": 1, "other_turn": 2}
+    assert entry["outcomes"] == {"kept": 1, "thrown_away": 4}
+    assert entry["reasons"] == {"no_json": 1, "other_turn": 3}
     assert [(refusal["line"], refusal["turn_id"]) for refusal in entry["refusals"]] == [
         (2, None),
         (3, "T-none"),
         (4, None),
+        (5, None),
     ]
 
 

@@ -42,6 +42,8 @@ from wh_judge_tests.review.build import NOON, book, disk_with_room_for, draft, h
         ({"kind": "undo", "choice": "undo"}, "undoes is missing"),
         ({"kind": "trailing", "choice": "ignore", "by": " "}, "by"),
         ({"kind": "trailing", "choice": "ignore", "colour": "red"}, "colour"),
+        ({"kind": "trailing", "choice": "\ud800"}, "half of a surrogate pair"),
+        ({"kind": "trailing", "choice": "ignore", "why": "\ud800"}, "half of a surrogate pair"),
     ],
 )
 def test_what_is_no_decision_is_refused(cells: dict[str, Any], words: str) -> None:

@@ -18,6 +18,7 @@ from wh_judge.review.exchange import ASKED, SUFFIXES, label_studio_task, rows_of
 from wh_judge.review.intake import read_drafts
 from wh_judge.review.korean import chosen, offered
 from wh_judge.review.queues import Task
+from wh_judge_tests.review.build import disk_with_room_for
 
 HOSTILE = '=HYPERLINK("http://a"), "그래요"\n다음 줄; <b>|'
 
@@ -197,6 +198,15 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         read_drafts(tmp_path / "tasks.xlsx")
     with pytest.raises(UserError, match=r"write to a name that ends in"):
         write_tasks("names", TASKS, tmp_path / "tasks.xlsx")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_full_disk_leaves_the_file_that_was_there(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"tasks{suffix}"
+    path.write_text("as it was", encoding="utf-8")
+    with disk_with_room_for(20), pytest.raises(UserError, match="cannot be written"):
+        write_tasks("names", TASKS, path)
+    assert (path.read_text(encoding="utf-8"), list(tmp_path.iterdir())) == ("as it was", [path])
 
 
 EDITED_BY_HAND: dict[str, tuple[dict[str, Any], str]] = {

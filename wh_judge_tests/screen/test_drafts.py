@@ -157,3 +157,10 @@ def test_what_is_not_there_is_told(house: House, address: str) -> None:
 
 def test_without_drafts_the_page_says_how_to_get_some(house: House) -> None:
     assert "wh-judge draft를 실행하면 묻습니다" in seen(reader(house).get("/drafts")).text
+
+
+def test_many_tries_of_one_model_hide_no_sentence_of_another(house: House) -> None:
+    tries = [answered("no_response", "no_answer", minutes=minute) for minute in range(1, ANSWERS_SHOWN + 1)]
+    publish_drafts(house, *tries, answered("kept", summary=SENTENCE, model="z"))
+    text = seen(reader(house).get("/turn", params={"id": "T-1"})).text
+    assert SENTENCE in text and f"{ANSWERS_SHOWN + 1}번의 시도 가운데 {ANSWERS_SHOWN}번만" in text

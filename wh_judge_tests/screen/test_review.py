@@ -429,6 +429,13 @@ def test_what_does_not_count_any_more_is_told_in_korean(reviewer: TestClient) ->
     assert "D-1: 이미 셈에 들지 않아" in seen(decide(reviewer, **undo, undoes="D-1"), 400).text
 
 
+@pytest.mark.parametrize("field", ["choice", "name", "why", "instead"])
+def test_half_of_a_surrogate_pair_is_no_decision(field: str, reviewer: TestClient, house: House) -> None:
+    answer = decide(reviewer, **{f"{field}.json": '"\\ud800"'})
+    assert "반쪽짜리 대리 코드가 있습니다" in seen(answer, 400).text
+    assert decided(house) == []
+
+
 TASK = {
     "kind": "name",
     "choice": "add",
@@ -446,11 +453,13 @@ FILES: list[tuple[str, Any, str]] = [
     ("a.jsonl", TASK | {"character_id": "C-9", "task_id": ""}, "a.jsonl:1: 「C-9」 캐릭터가 없습니다"),
     ("a.jsonl", TASK | {"name": "1"}, "이 칸들은 받은 그대로 두세요"),
     ("a.jsonl", TASK | {"why": ["x"]}, "why: 그 자리에 올 수 없는 값입니다"),
+    ("a.jsonl", TASK | {"instead": 5}, "instead: 그 자리에 올 수 없는 값입니다"),
     ("a.jsonl", json.dumps(TASK | {"task_id": "\ud800"}), "반쪽짜리 대리 코드가 있습니다"),
     ("a.csv", "kind;choice\nname;add\n", "머리글에 choice, kind가 없습니다. 칸을 쉼표로 나누세요"),
     ("a.csv", b"\xff\xfe", "UTF-8로 저장하세요"),
     ("a.csv", 'kind,choice\n"name,add', "CSV가 아닙니다"),
     ("a.json", STUDIO, "choice에 답이 여럿입니다"),
+    ("a.json", {"data": TASK, "annotations": [{"was_cancelled": "x"}]}, "was_cancelled: 그 자리에 올 수 없는 값입니다"),
     ("a.json", STUDIO | {"annotations": 5}, "그 자리에 올 수 없는 값입니다"),
 ]
 

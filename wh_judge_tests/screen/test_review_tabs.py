@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -236,6 +237,13 @@ def test_what_narrowing_a_term_would_change_is_shown_before_it_can_be_decided(ho
         form = {"kind": "term", "choice": "narrow", "by": "가", "instead.json": json.dumps(instead), **TERM}
         assert reviewer.post("/review", data=form, headers=HERE).status_code == 303
     assert read_book(book_of(house.settings.data))[-1].instead == ("선거 얘기", "총선거")
+
+
+def test_narrower_terms_are_tried_in_the_form_in_which_they_would_stand(house: House) -> None:
+    told(house, hit("harmless", "T-7"))
+    with reader(house) as reviewer:
+        page = seen(review(reviewer, tab="terms", instead=unicodedata.normalize("NFD", "선거 얘기"), by="가", **TERM))
+    assert "선거 얘기 — 판정이 바뀌는 회차 1" in page.text
 
 
 def test_a_file_of_korean_choices_is_taken(reviewer: TestClient, house: House) -> None:
