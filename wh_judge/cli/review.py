@@ -20,6 +20,8 @@ _WHY = click.option("--why", help="Why.")
 KINDS = ["name", "hit", "term", "speech", "ending", "trailing", "label"]
 FIELDS = {"turn": "turn_id", "character": "character_id"}
 """Fields of a decision whose option is called otherwise."""
+_BETWEEN = re.compile(r",\s*")
+"""What stands between several terms in one option."""
 NEXT = "wh-judge run judges again what it touches"
 _NOTHING = {
     "forbidden": "no turn of this week is judged 금지 소재 접촉",
@@ -125,7 +127,9 @@ def take(file: Path, by: str | None, data: str | None) -> None:
 @click.option("--term", help="The lexicon term.")
 @click.option("--topic", help="Its topic.")
 @click.option(
-    "--instead", multiple=True, help="A term in the place of one that is narrowed, may be repeated; the name meant."
+    "--instead",
+    multiple=True,
+    help="Terms in the place of one that is narrowed, with commas between or repeated; the name meant.",
 )
 @click.option("--ending", help="The ending to add or to reject.")
 @_BY
@@ -135,7 +139,8 @@ def decide(kind: str, choice: str, data: str | None, **given: Any) -> None:
     """Write down one decision.
 
     KIND and CHOICE: name add/block/mistake, hit harmful/harmless, term drop/narrow/keep, speech 반말/존댓말/섞임,
-    ending add/reject, trailing ignore/reject, label with one of the five verdicts.
+    ending add/reject, trailing ignore/reject, label with one of the five verdicts. For an ending to add and a term to
+    drop or narrow it is told what that changes.
 
     \b
     Example:
@@ -168,8 +173,11 @@ def _decide(cells: dict[str, Any], data: str | None) -> None:
     from wh_judge.review.known import by_hand
     from wh_judge.review.korean import chosen
 
+    choice = chosen(cells["choice"])
+    if choice == "narrow":
+        cells |= {"instead": [term for text in cells["instead"] for term in _BETWEEN.split(text) if term.strip()]}
     try:
-        draft = Draft.model_validate(cells | {"choice": chosen(cells["choice"])})
+        draft = Draft.model_validate(cells | {"choice": choice})
     except ValidationError as error:
         raise UserError(f"{cells['kind']} {cells['choice']}: {_by_options(reason(error))}") from None
     _write(data, by_hand(draft))
@@ -186,6 +194,7 @@ def _by_options(text: str) -> str:
 
 
 def _write(data: str | None, given: "Sequence[Given]") -> None:
+    from wh_judge.cli.review_effects import effect
     from wh_judge.review.decisions import shown
     from wh_judge.review.known import check_endings, decide
     from wh_judge.store.snapshot import open_published
@@ -194,8 +203,11 @@ def _write(data: str | None, given: "Sequence[Given]") -> None:
     check_endings(given, configured_rules(data=data), ignoring=settings.ignore_trailing)
     with open_published(settings.published) as snapshot:
         written = decide(snapshot, settings.data, given)
-    for row in written:
-        click.echo(one_line(f"{row.decision_id}  {shown(row)}"))
+        for row in written:
+            click.echo(one_line(f"{row.decision_id}  {shown(row)}"))
+            # By the settings and the published copy from before: what this decision alone makes of them.
+            for line in effect(snapshot, settings.rules, row) if snapshot else ():
+                click.echo(f"  {one_line(line)}")
     known = len(given) - len(written)
     more = (f", {known} known already" if known else "") + (f"; {NEXT}" if written else "")
     click.echo(f"{len(written)} written down{more}", err=True)

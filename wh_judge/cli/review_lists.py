@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from wh_judge.cli.review_effects import agreed, changes, proposal_lines
 from wh_judge.settings import Settings, reading_settings
 from wh_judge.text import one_line
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     import duckdb
 
     from wh_judge.review.decisions import Decision
-    from wh_judge.review.endings import Proposal
     from wh_judge.review.labels import PairAgreement
     from wh_judge.review.terms import TermPrecision
     from wh_judge.review.trial import Trial
@@ -167,8 +167,8 @@ def _precision(row: "TermPrecision", dropped: "Trial") -> Iterator[str]:
         + (f"  ({' / '.join(row.around)})" if row.around else "")
     )
     if dropped.changes:
-        yield f"  if dropped: {counted(dropped.turns, 'turn')} judged otherwise, {_agreed(dropped)}"
-        yield from _changes(dropped)
+        yield f"  if dropped: {counted(dropped.turns, 'turn')} judged otherwise, {agreed(dropped)}"
+        yield from changes(dropped)
 
 
 @_listing
@@ -179,33 +179,17 @@ def endings(settings: Settings) -> Found:
     Example:
       wh-judge review endings
     """
-    from wh_judge.review.endings import propose
+    from wh_judge.review.endings import first_ones, propose
 
     with reading(settings) as (connection, decided):
         rows = propose(connection, settings.rules, decided)
+    shown = first_ones(rows)
+    more = [f"the first {shown.endings} of {shown.of} endings; --json has all"] if shown.endings < shown.of else []
     return Found(
         [row.document() for row in rows],
-        (line for row in rows for line in _proposal(row)),
+        (*(line for row in shown.proposals for line in proposal_lines(row)), *more),
         "no ending to propose: none but those that were rejected would free more turns of 말투 어긋남 than it holds up",
     )
-
-
-def _proposal(row: "Proposal") -> Iterator[str]:
-    yield f"{row.ending or 'ignore_trailing'}  mends {row.mended}, breaks {row.broken}, {_agreed(row)}"
-    yield from _changes(row)
-
-
-def _agreed(row: "Trial") -> str:
-    return f"labels {row.agreed_before} -> {row.agreed_after} of {row.labels}"
-
-
-def _changes(row: "Trial") -> Iterator[str]:
-    from wh_judge.report import counted
-
-    for change in row.changes:
-        yield f"  {change.before} -> {change.after}  {counted(change.turns, 'turn')}"
-        for turn_id, reply in change.examples:
-            yield f"    {turn_id}  {reply}"
 
 
 @click.option("--out", type=click.Path(path_type=Path), help="Write one label a turn, as a file of labels (.csv).")

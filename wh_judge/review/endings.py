@@ -8,7 +8,7 @@ ending. The functions read a warehouse or a published snapshot; cards count as t
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -24,6 +24,9 @@ LONGEST = 4
 
 LOOKED_AT = 5_000
 """Replies that candidates are taken from."""
+
+SHOWN = 8
+"""Endings that people are shown, the best ones."""
 
 TRIED = 30
 """Candidates that are tried on the whole log, the most frequent ones."""
@@ -73,7 +76,7 @@ def candidates(replies: Iterable[str], settings: RuleSettings) -> list[str]:
 
 
 def propose(
-    connection: duckdb.DuckDBPyConnection, settings: RuleSettings, decisions: Sequence[Decision], most: int = 8
+    connection: duckdb.DuckDBPyConnection, settings: RuleSettings, decisions: Sequence[Decision]
 ) -> list[Proposal]:
     """The endings that would mend most and break least, best first; then, where it would change something, trailing.
 
@@ -87,7 +90,7 @@ def propose(
             WHERE NOT polite_before AND rule = '존댓말' ORDER BY md5(turn_id), turn_id LIMIT {LOOKED_AT}"""
     ).fetchall()
     tried = [ending for ending in candidates((row[0] for row in replies), settings) if ending not in rejected][:TRIED]
-    found = [try_settings(connection, settings, adding(settings, ending), ending) for ending in tried]
+    found = [try_ending(connection, settings, ending) for ending in tried]
     found = [proposal for proposal in found if proposal.mended > proposal.broken]
     found.sort(key=_rank)
     chosen: list[Proposal] = []
@@ -96,7 +99,24 @@ def propose(
         if not any(ending.endswith(other.ending or "") or (other.ending or "").endswith(ending) for other in chosen):
             chosen.append(proposal)
     trailing = propose_trailing(connection, settings, decisions)
-    return [*chosen[:most], *([trailing] if trailing else [])]
+    return [*chosen, *([trailing] if trailing else [])]
+
+
+class Shown(NamedTuple):
+    """Proposals that people are shown."""
+
+    proposals: list[Proposal]
+    endings: int
+    """How many endings are among them."""
+    of: int
+    """How many are proposed."""
+
+
+def first_ones(proposals: Sequence[Proposal]) -> Shown:
+    """The first `SHOWN` endings, and what trails one."""
+    endings = [proposal for proposal in proposals if proposal.ending is not None]
+    trailing = [proposal for proposal in proposals if proposal.ending is None]
+    return Shown([*endings[:SHOWN], *trailing], len(endings[:SHOWN]), len(endings))
 
 
 def _rank(proposal: Proposal) -> tuple[int, int, bool, int, str]:
@@ -112,16 +132,30 @@ def propose_trailing(
     if settings.ignore_trailing or rejected:
         return None
     try:
-        lenient = RuleSettings(endings=settings.endings, ignore_trailing=True)
+        proposal = try_ending(connection, settings, None)
     except ValueError:
         return None
-    proposal = try_settings(connection, settings, lenient, None)
     return proposal if proposal.changes else None
 
 
-def adding(settings: RuleSettings, ending: str) -> RuleSettings:
-    """The settings with one ending more."""
+def adding(settings: RuleSettings, ending: str | None) -> RuleSettings:
+    """The settings with one ending more; with None, what trails an ending is passed over.
+
+    Raises:
+        ValueError: the settings cannot hold it.
+    """
+    if ending is None:
+        return RuleSettings(endings=settings.endings, ignore_trailing=True)
     return RuleSettings(endings=(*settings.endings, ending), ignore_trailing=settings.ignore_trailing)
+
+
+def try_ending(connection: duckdb.DuckDBPyConnection, settings: RuleSettings, ending: str | None) -> Proposal:
+    """What would change if these settings had one ending more; with None, if they passed over what trails one.
+
+    Raises:
+        ValueError: the settings cannot hold it.
+    """
+    return try_settings(connection, settings, adding(settings, ending), ending)
 
 
 def try_settings(

@@ -4,7 +4,7 @@ Whoever decides has read a published snapshot, which can be looked at whoever ha
 it later was there when somebody decided on it: the book says so.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,12 +38,12 @@ def decide(snapshot: duckdb.DuckDBPyConnection | None, data: Path, given: Sequen
         What was written, as `wh_judge.review.book.write_down` does.
 
     Raises:
-        UserError: a decision is about what does not exist, or cannot be written down.
+        UserError: a decision is about what does not exist, adds what is there, or cannot be written down.
     """
     path = book_of(data)
     known = _Known(snapshot, read_book(path))
     for draft, where in given:
-        if what := known.lacks(draft):
+        if what := known.lacks(draft) or known.has(draft):
             raise UserError(f"{where}: {what}")
     return write_down(path, [one.draft for one in given])
 
@@ -83,10 +83,13 @@ def by_hand(draft: Draft) -> list[Given]:
 
 
 class _Known:
-    def __init__(self, snapshot: duckdb.DuckDBPyConnection | None, decisions: Iterable[Decision]) -> None:
+    def __init__(self, snapshot: duckdb.DuckDBPyConnection | None, decisions: Sequence[Decision]) -> None:
         self._snapshot = snapshot
         self._decided = {key for row in decisions for key in _keys(row)}
         self._found: set[tuple[str, ...]] = set()
+        # A card may have a name by a decision that is undone since the copy was published.
+        self._added = {row.subject for row in decisions if row.kind == "name" and row.choice == "add"}
+        self._canon: dict[str, set[str]] = {}
 
     def lacks(self, draft: Draft) -> str | None:
         """What a decision names and nobody knows, with what to do about it; None where everything is known."""
@@ -100,6 +103,18 @@ class _Known:
                 return f"{words.format(*map(quoted, key[1:]))}; {MEND}"
             self._found.add(key)
         return None
+
+    def has(self, draft: Draft) -> str | None:
+        """What a decision would add and is there already; None where it is not, or is there by a decision."""
+        if self._snapshot is None or (draft.kind, draft.choice) != ("name", "add") or draft.subject in self._added:
+            return None
+        card, name = draft.character_id or "", draft.name or ""
+        if card not in self._canon:
+            rows = self._snapshot.execute(_CANON, [card]).fetchall()
+            self._canon[card] = {row[0] for row in rows}
+        if name not in self._canon[card]:
+            return None
+        return f"the card of {quoted(card)} has the name {quoted(name)} already, so that there is nothing to add"
 
 
 def _keys(row: Draft) -> list[tuple[str, ...]]:
@@ -117,6 +132,8 @@ def _keys(row: Draft) -> list[tuple[str, ...]]:
             keys.append(("hit", row.turn_id, row.term))
     return keys
 
+
+_CANON = "SELECT unnest(canon_entities) FROM character_card WHERE character_id = ?"
 
 _LOOKED_UP = {
     "turn": ("SELECT 1 FROM chat_turn WHERE turn_id = ?", "there is no turn {0}"),

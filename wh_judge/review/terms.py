@@ -101,6 +101,16 @@ def _around(connection: duckdb.DuckDBPyConnection, term: str, turn_ids: Sequence
     return tuple(dict.fromkeys(texts))
 
 
+def never_said(connection: duckdb.DuckDBPyConnection, terms: Sequence[str]) -> list[str]:
+    """Those of some terms that stand in no reply: they would find nothing, such as one with a slip in it."""
+    rows = connection.execute(
+        """SELECT term FROM (SELECT unnest($1::VARCHAR[]) AS term, generate_subscripts($1::VARCHAR[], 1) AS place)
+           WHERE NOT EXISTS (FROM chat_turn WHERE contains(reply_text, term)) ORDER BY place""",
+        [list(terms)],
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
 def try_term(
     connection: duckdb.DuckDBPyConnection, settings: RuleSettings, term: str, topic: str, instead: Sequence[str] = ()
 ) -> Trial:

@@ -74,7 +74,7 @@ def create_app(settings: Settings, access: Access | None = None) -> Starlette:
             _page("/", static_pages.home),
             _page("/verdicts", _reading(verdicts.page), *LIST),
             _page("/verdicts.{suffix}", export.page, *LIST),
-            _page("/turn", _reading(turns.turn_page), "id", "written"),
+            _page("/turn", _reading(turns.turn_page), "id", "written", "by"),
             _page("/turn.json", _reading(turns.turn_document), "id"),
             _page("/tree", _reading(trees.tree_page), "id"),
             _page("/tree.json", _reading(trees.tree_document), "id"),

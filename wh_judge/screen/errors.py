@@ -34,7 +34,8 @@ def check_page(number: int, rows: int, page_rows: int) -> int:
 def error_response(scope: Scope, status: int, what: str, remedy: str) -> Response:
     """The error as JSON where a machine asked, else as a page.
 
-    The JSON shape is `{"error": {"status": 404, "title": "Not Found", "what": "...", "remedy": "..."}}`.
+    The page leads to `back` of the request's state, where somebody set it, else to the list of verdicts. The JSON
+    shape is `{"error": {"status": 404, "title": "Not Found", "what": "...", "remedy": "..."}}`.
     """
     title = HTTPStatus(status).phrase
     # What it quotes may be anything, also half of a surrogate pair, which no answer can hold.
@@ -42,7 +43,8 @@ def error_response(scope: Scope, status: int, what: str, remedy: str) -> Respons
     if for_machine(scope):
         document = {"error": {"status": status, "title": title, "what": what, "remedy": remedy}}
         return JSONResponse(document, status_code=status)
-    page = ENVIRONMENT.get_template("error.html").render(status=status, what=what, remedy=remedy)
+    back = scope.get("state", {}).get("back")
+    page = ENVIRONMENT.get_template("error.html").render(status=status, what=what, remedy=remedy, back=back)
     return HTMLResponse(page, status_code=status)
 
 

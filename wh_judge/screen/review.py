@@ -9,28 +9,28 @@ from contextlib import ExitStack, suppress
 from typing import Any
 from urllib.parse import urlencode
 
-from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from wh_judge import strict_json
-from wh_judge.errors import first_fault
-from wh_judge.review.decisions import Decision, Draft
+from wh_judge.review.decisions import Decision
 from wh_judge.review.known import Given, check_endings, decide
 from wh_judge.review.korean import CHOICES, KINDS
 from wh_judge.screen.decided import KNOWN, damaged, read, written_down
 from wh_judge.screen.errors import PageError
-from wh_judge.screen.reasons import korean_error
 from wh_judge.screen.render import render
-from wh_judge.screen.review_tabs import TABS, asked_in, count, lines_of, weeks_of
+from wh_judge.screen.review_tabs import TABS, asked_in, count, drafted, lines_of, weeks_of
 from wh_judge.screen.who import cut, remember, who
 from wh_judge.settings import configured_rules, reading_settings
 
 _FIELDS = ("kind", "choice", "why", "turn_id", "character_id", "name", "term", "topic", "ending", "undoes")
 
-ASKED = ("tab", "by", "week", "written", "at", "taken", "page", "kind", "who", "decision", "term", "topic", "instead")
+ASKED = (
+    *("tab", "by", "week", "written", "at", "taken", "page", "kind", "who", "decision", "term", "topic", "instead"),
+    "ending",
+)
 """What the address of the page may ask for."""
 
 
@@ -38,6 +38,9 @@ def page(request: Request) -> Response:
     """A queue, the proposals, or the decisions so far."""
     query, by = request.query_params, who(request)
     tab = query.get("tab", "names")
+    if "ending" in query:
+        # What is no ending may be written anew where it was written.
+        request.state.back = address(tab, week=query.get("week", ""), by=by, at=query.get("at", ""))
     if tab not in TABS:
         raise PageError(404, "이런 검토 목록은 없습니다.", "검토 쪽의 탭에서 고르세요.")
     decisions, faults = read(request)
@@ -69,24 +72,27 @@ async def decide_page(request: Request) -> Response:
         cells["instead"] = lines_of(_cell(form, "instead"))
         by, back = cut(str(form.get("by", ""))), str(form.get("tab", "decisions"))
         week, at = str(form.get("week", "")), str(form.get("at", ""))
+    of_turn = back == "turn" and cells["turn_id"]
+    request.state.back = (
+        f"/turn?{urlencode({'id': cells['turn_id']})}" if of_turn else address(back, week=week, by=by, at=at)
+    )
     if not by:
         raise PageError(400, "누가 결정했는지 없습니다.", "이름을 적고 다시 누르세요.")
-    try:
-        draft = Draft.model_validate(cells | {"by": by})
-    except ValidationError as error:
-        raise PageError(
-            400, f"결정이 아닙니다. ({korean_error(first_fault(error))})", "검토 쪽에서 다시 고르세요."
-        ) from None
+    draft = drafted(cells | {"by": by})
     given = [Given(draft, CHOICES.get(draft.choice, draft.choice))]
     rows = await run_in_threadpool(write, request, given)
     written = rows[0].decision_id if rows else KNOWN
-    if back == "turn" and draft.turn_id:
-        address = f"/turn?{urlencode({'id': draft.turn_id, 'written': written})}#written"
+    if of_turn:
+        to = f"/turn?{urlencode({'id': draft.turn_id, 'written': written})}#written"
     else:
-        tab = back if back in TABS else "decisions"
-        query = {"tab": tab, "week": week, "by": by, "written": written, "at": at}
-        address = f"/review?{urlencode({name: text for name, text in query.items() if text})}#written"
-    return remember(RedirectResponse(address, status_code=303), by)
+        to = f"{address(back, week=week, by=by, written=written, at=at)}#written"
+    return remember(RedirectResponse(to, status_code=303), by)
+
+
+def address(tab: str, **asked: str) -> str:
+    """A tab of the review; the decisions where it is none."""
+    query = {"tab": tab if tab in TABS else "decisions"} | {name: text for name, text in asked.items() if text}
+    return f"/review?{urlencode(query)}"
 
 
 def _cell(form: FormData, name: str) -> str:

@@ -4,7 +4,6 @@ import io
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
@@ -24,7 +23,7 @@ from wh_judge.review.queues import QUEUES
 from wh_judge.screen.bounded import bounded
 from wh_judge.screen.decided import read
 from wh_judge.screen.errors import PageError
-from wh_judge.screen.review import write
+from wh_judge.screen.review import address, write
 from wh_judge.screen.review_tabs import asked_in, tasks_of
 from wh_judge.screen.who import cut
 from wh_judge.spreadsheet import written
@@ -80,13 +79,13 @@ async def take_page(request: Request) -> Response:
     sent = await bounded(request, FILE_LIMIT, large)
     async with sent.form(max_files=1, max_fields=4) as form:
         file, by, week = form.get("file"), cut(str(form.get("by", ""))), str(form.get("week", ""))
+        request.state.back = address(str(form.get("tab", "")), week=week, by=by)
         if not isinstance(file, UploadFile) or not file.filename:
             raise PageError(400, "파일이 없습니다.", "검토 쪽에서 파일을 고르고 다시 보내세요.")
         name, content = file.filename, await file.read()
     taken = await run_in_threadpool(_take, request, name, content, by)
-    query = {"tab": "decisions", "by": by, "week": week, "taken": str(len(taken))}
-    address = urlencode({name: text for name, text in query.items() if text})
-    return RedirectResponse(f"/review?{address}#taken", status_code=303)
+    to = address("decisions", by=by, week=week, taken=str(len(taken)))
+    return RedirectResponse(f"{to}#taken", status_code=303)
 
 
 def _take(request: Request, name: str, content: bytes, by: str) -> list[Decision]:

@@ -10,6 +10,10 @@ REVIEW: tuple[tuple[str, str], ...] = (
     (r"there is no turn (.+)" + _MEND, "{1} 회차가 없습니다. " + _MENDED),
     (r"there is no character (.+)" + _MEND, "{1} 캐릭터가 없습니다. " + _MENDED),
     (r"the card of (.+) does not have the name (.+)" + _MEND, "{1} 카드에 {2:이/가} 없습니다. " + _MENDED),
+    (
+        r"the card of (.+) has the name (.+) already, so that there is nothing to add",
+        "{1} 카드에 {2:이/가} 이미 있어 더할 것이 없습니다",
+    ),
     (r"the lexicon has no row (.+) -> (.+)" + _MEND, "사전에 {1} → {2} 줄이 없습니다. " + _MENDED),
     (r"the reply of turn (.+) does not hold (.+)" + _MEND, "{1} 회차의 답장에 {2:이/가} 없습니다. " + _MENDED),
     (

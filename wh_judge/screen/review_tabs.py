@@ -6,27 +6,37 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
+from pydantic import ValidationError
 from starlette.requests import Request
 
-from wh_judge.review.decisions import Decision, Standing, in_force, undone_by
-from wh_judge.review.effects import all_labels
-from wh_judge.review.endings import Proposal, adding, propose
+from wh_judge.errors import first_fault
+from wh_judge.review.decisions import Decision, Draft, Standing, in_force, undone_by
+from wh_judge.review.effects import all_labels, settings_with
+from wh_judge.review.endings import Proposal, adding, first_ones, propose, try_ending
+from wh_judge.review.known import by_hand, check_endings
 from wh_judge.review.korean import decision
 from wh_judge.review.labels import by_labeller, pair_agreements
 from wh_judge.review.queues import Queue, Task, Week, days_of, draw, judged_weeks, nearest_week, usual_week
-from wh_judge.review.terms import LEAST_READ, TermPrecision, term_precision, try_term
+from wh_judge.review.terms import LEAST_READ, TermPrecision, never_said, term_precision, try_term
 from wh_judge.review.trial import Trial
 from wh_judge.rules import RuleSettings
 from wh_judge.screen.errors import PageError, check_page
 from wh_judge.screen.filters import read_page
 from wh_judge.screen.listing import MOST_CHOICES, PAGE_ROWS
+from wh_judge.screen.reasons import korean_error
 from wh_judge.screen.rows import of_turns
 from wh_judge.screen.snapshots import Snapshot
-from wh_judge.settings import Settings, reading_settings
+from wh_judge.settings import Settings, configured_rules, reading_settings
 from wh_judge.store.tables import labels_of_files
 from wh_judge.text import nfc
 
 _LINE_END = re.compile(r"\r\n?|\n")
+
+ENDINGS_TOLD = 8
+"""Endings of a file whose effect is told: each is tried on all turns."""
+
+Tried = tuple[Proposal, dict[str, Any]]
+"""What an ending would change, and the turns of its examples."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +92,15 @@ def _queue(asked: Asked, tab: str) -> dict[str, Any]:
     at = count(asked.query.get("at", "")) or 1
     if "page" in asked.query:
         at = (read_page(asked.query) - 1) * PAGE_ROWS + 1
-    waiting = next_place(tasks, at)
+    missing = _missing_ending(asked) if queue == "speech" else None
+    # Whoever looks at what an ending would change stays where they are, decided or not.
+    waiting = at if missing and at <= len(tasks) else next_place(tasks, at)
     number = ((at if "page" in asked.query else waiting or 1) - 1) // PAGE_ROWS + 1
     page = _page(number, list(enumerate(tasks, start=1)))
     ids = [turn["turn_id"] for _, task in page.rows for turn in task.data.get("turns", ({"turn_id": task.turn_id},))]
     return page.context | {
         "tasks": page.rows,
+        "missing": missing,
         "texts": of_turns(asked.snapshot, ids, asked.rules if queue == "speech" else None),
         "decided": sum(task.decided is not None for task in tasks),
         "next": waiting,
@@ -160,6 +173,7 @@ def _term(asked: Asked, row: TermPrecision, instead: tuple[str, ...]) -> dict[st
         "dropped": dropped,
         "narrowed": narrowed,
         "instead": instead,
+        "never_said": _never_said(asked, instead),
         "texts": of_turns(asked.snapshot, shown, terms=(row.term, *instead)),
     }
 
@@ -174,6 +188,14 @@ def _tried(asked: Asked, term: str, topic: str, instead: tuple[str, ...]) -> Tri
     return asked.snapshot.cached(("term", term, topic, instead, rules.parts), compute)
 
 
+def _never_said(asked: Asked, terms: tuple[str, ...]) -> list[str]:
+    def compute() -> list[str]:
+        with asked.snapshot.cursor() as cursor:
+            return never_said(cursor, terms)
+
+    return asked.snapshot.cached(("never said", terms), compute) if terms else []
+
+
 def _examples(trial: Trial) -> list[str]:
     return [turn_id for change in trial.changes for turn_id, _ in change.examples]
 
@@ -186,14 +208,60 @@ def _endings(asked: Asked, _tab: str) -> dict[str, Any]:
         with asked.snapshot.cursor() as cursor:
             return propose(cursor, rules, asked.decisions)
 
-    proposals = asked.snapshot.cached(key, compute)
-    return {"proposals": [(one, of_turns(asked.snapshot, _examples(one), _with(rules, one))) for one in proposals]}
+    shown = first_ones(asked.snapshot.cached(key, compute))
+    proposals = [_with_texts(asked, rules, one) for one in shown.proposals]
+    return {"proposals": proposals, "endings": shown.endings, "endings_of": shown.of}
 
 
-def _with(rules: RuleSettings, proposal: Proposal) -> RuleSettings:
-    if proposal.ending is None:
-        return RuleSettings(endings=rules.endings, ignore_trailing=True)
-    return adding(rules, proposal.ending)
+def _with_texts(asked: Asked, rules: RuleSettings, proposal: Proposal) -> Tried:
+    return proposal, of_turns(asked.snapshot, _examples(proposal), adding(rules, proposal.ending))
+
+
+def _tried_ending(asked: Asked, rules: RuleSettings, ending: str) -> Tried:
+    def compute() -> Proposal:
+        with asked.snapshot.cursor() as cursor:
+            return try_ending(cursor, rules, ending)
+
+    return _with_texts(asked, rules, asked.snapshot.cached(("ending", ending, rules.parts), compute))
+
+
+def _missing_ending(asked: Asked) -> Tried | None:
+    """What the ending would change that somebody misses in a reply, before it is adopted.
+
+    Raises:
+        PageError, UserError: it is none, or could never count.
+    """
+    if "ending" not in asked.query:
+        return None
+    [given] = by_hand(drafted({"kind": "ending", "choice": "add", "ending": asked.query["ending"].strip(), "by": "-"}))
+    check_endings([given], asked.rules, ignoring=asked.rules.ignore_trailing)
+    return _tried_ending(asked, asked.rules, given.draft.ending or "")
+
+
+def drafted(cells: Mapping[str, Any]) -> Draft:
+    """The decision that these fields are.
+
+    Raises:
+        PageError: they are none.
+    """
+    try:
+        return Draft.model_validate(dict(cells))
+    except ValidationError as error:
+        what = f"결정이 아닙니다. ({korean_error(first_fault(error))})"
+        raise PageError(400, what, "검토 쪽에서 다시 고르세요.") from None
+
+
+def _taken_endings(asked: Asked) -> dict[str, Any]:
+    """What each ending changes that a file has just brought: those among the newest decisions, as many as it had."""
+    taken = count(asked.query.get("taken", "")) or 0
+    place = max(0, len(asked.decisions) - taken)
+    found = [row.ending or "" for row in asked.decisions[place:] if row.kind == "ending" and row.choice == "add"]
+    configured = configured_rules(data=str(asked.settings.data))
+    before = settings_with(configured, asked.decisions[:place]) if found else configured
+    return {
+        "adopted": [_tried_ending(asked, before, ending) for ending in found[:ENDINGS_TOLD]],
+        "adopted_rows": len(found),
+    }
 
 
 def _decisions(asked: Asked, _tab: str) -> dict[str, Any]:
@@ -217,6 +285,7 @@ def _decisions(asked: Asked, _tab: str) -> dict[str, Any]:
             }
             for row in page.rows
         ],
+        **_taken_endings(asked),
         "kind": kind,
         "who": of,
         "people": [*people][:MOST_CHOICES],

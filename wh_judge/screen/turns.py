@@ -18,7 +18,7 @@ from wh_judge.screen.listing import character_names
 from wh_judge.screen.render import render
 from wh_judge.screen.rows import FULL_TEXT, judged
 from wh_judge.screen.snapshots import Snapshot
-from wh_judge.screen.who import remembered
+from wh_judge.screen.who import remember, who
 from wh_judge.store.schema import names
 from wh_judge.text import nfc
 
@@ -43,7 +43,8 @@ def turn_page(request: Request, snapshot: Snapshot) -> Response:
     )
     evidence = row.get("evidence") or []
     cards = snapshot.rows("SELECT * FROM character_card WHERE character_id = $id", {"id": row["character_id"]})
-    return render(
+    by = who(request)
+    shown = render(
         request,
         snapshot,
         "turn.html",
@@ -72,8 +73,9 @@ def turn_page(request: Request, snapshot: Snapshot) -> Response:
         decided=_decided(snapshot, book, row),
         damaged=damaged(faults),
         told=written_down(book, request.query_params.get("written")),
-        by=remembered(request),
+        by=by,
     )
+    return remember(shown, by)
 
 
 def _decided(snapshot: Snapshot, book: Sequence[Decision], row: dict[str, Any]) -> list[dict[str, Any]]:

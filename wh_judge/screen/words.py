@@ -54,10 +54,11 @@ FIELDS = {
 SETTINGS = {
     f"endings: + {TRAILING_PART}": "문장 끝에 붙은 것(~, ㅎㅎ, ♡)을 지나치고 종결 어미를 읽음",
     f"endings: - {TRAILING_PART}": "문장 끝에 붙은 것(~, ㅎㅎ, ♡)을 지나치지 않고 종결 어미를 읽음",
+    "topic_lexicon: rows in another order": "사전에 있는 말의 순서가 바뀜",
     "card_as_of: now -> turn": "설정이 바뀌어, 지금 카드 대신 회차가 쓰일 때의 카드로 판정했습니다",
     "card_as_of: turn -> now": "설정이 바뀌어, 회차가 쓰일 때의 카드 대신 지금 카드로 판정했습니다",
 }
-"""What a cause that is no cell of a table means."""
+"""What a cause means that is told in words, beside endings and rows of the lexicon, which `setting` tells."""
 
 WEEKDAYS = "월화수목금토일"
 
@@ -157,8 +158,11 @@ def p_value(value: float | None) -> str:
 
 
 def setting(cell: str) -> str:
-    """What the cell of a cause means where it is a setting; else nothing."""
+    """What the cell of a cause means where it is a setting or a row of the lexicon; else nothing."""
     if cell not in SETTINGS and (found := re.fullmatch(r"endings: ([+-]) (.+)", cell, re.DOTALL)):
         added = "설정에 더함" if found[1] == "+" else "설정에서 뺌"
         return f"종결 어미 {quoted(found[2])}{particle(found[2], '을/를')} {added}"
+    if found := re.fullmatch(r"topic_lexicon: ([+-]) (.+) -> (.+)", cell, re.DOTALL):
+        where, done = ("사전에", "더함") if found[1] == "+" else ("사전에서", "뺌")
+        return f"{where} {quoted(found[2])}({found[3]}){particle(found[2], '을/를')} {done}"
     return SETTINGS.get(cell, "")

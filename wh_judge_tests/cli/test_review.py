@@ -11,7 +11,7 @@ import pytest
 from wh_judge.store.snapshot import publish
 from wh_judge_tests.builders import turn
 from wh_judge_tests.cli.call import Result, call, call_process
-from wh_judge_tests.house import DAY_1, DAY_3, House, at, settle
+from wh_judge_tests.house import DAY_1, DAY_3, POLITE, House, at, settle
 
 WEEK = "2026-W36"
 DAYS = f"{WEEK} (2026-08-31 to 2026-09-06)"
@@ -117,6 +117,58 @@ def test_hits_and_endings_are_told(reviewed: Reviewed) -> None:
     reviewed.review("decide", "term", "keep", "--term", "선거", "--topic", "현실 정치", "--by", "a")
     assert "fewer than 5 read  decided: keep" in reviewed.review("terms").out
     assert reviewed.rows("endings") == [] and reviewed.review("endings").out == ""
+
+
+def test_what_an_ending_changes_is_told_with_the_decision(reviewed: Reviewed, here: Path) -> None:
+    house = reviewed.house
+    house.log("more", turn("T-90", turn_at=at(3), character_id="C-2", **POLITE | {"reply_text": "저는 먹었어용."}))
+    reviewed.run()
+    told = [
+        "  용  mends 1, breaks 0, labels 2 -> 2 of 3",
+        "    말투 어긋남 -> 설정대로 말함  1 turn",
+        "      T-90  저는 먹었어용.",
+    ]
+    lines = reviewed.review("decide", "ending", "add", "--ending", "용", "--by", "a").out.splitlines()
+    undo = "  to take it back: wh-judge review undo {} --by NAME"
+    assert lines == ["D-1  ending add 용", *told, undo.format("D-1")]
+    row = {"kind": "speech", "turn_id": "T-90", "choice": "", "by": "a"}
+    reviewed.review("undo", "D-1", "--by", "a")
+    rows = [json.dumps(row | {"ending": ending}) + "\n" for ending in ("용", "욥")]
+    (here / "speech.jsonl").write_text("".join(rows), encoding="utf-8")
+    lines = reviewed.review("take", "speech.jsonl").out.splitlines()
+    assert lines[:5] == ["D-3  ending add 용", *told, undo.format("D-3")]
+    assert lines[5:] == ["D-4  ending add 욥", "  욥  mends 0, breaks 0, labels 2 -> 2 of 3", undo.format("D-4")]
+    assert "mends 0, breaks 0" in reviewed.review("decide", "trailing", "ignore", "--by", "a").out
+
+
+def test_terms_in_the_place_of_one_are_parted_at_commas_and_tried(reviewed: Reviewed) -> None:
+    about = ("--term", "선거", "--topic", "현실 정치", "--by", "a")
+    told = reviewed.review(
+        "decide", "term", "narrow", *about, "--instead", "선거 얘기, 총선거", "--instead", "선거철"
+    ).out
+    first, effect, change, example, *rest = told.splitlines()
+    assert first == "D-1  term narrow 선거 현실 정치 -> 「선거 얘기」, 「총선거」, 「선거철」"
+    assert effect == "  1 turn judged otherwise, labels 2 -> 2 of 3"
+    assert change.startswith("    금지 소재 접촉 -> ") and example.startswith("      T-15  ")
+    absent = [f"  careful: 「{term}」 stands in no reply of the log" for term in ("총선거", "선거철")]
+    assert rest == [*absent, "  to take it back: wh-judge review undo D-1 --by NAME"]
+    assert "2 turns judged otherwise" in reviewed.review("decide", "term", "drop", *about).out
+    assert reviewed.review("decide", "term", "keep", *about).out == "D-3  term keep 선거 현실 정치\n"
+    assert "instead is missing" in reviewed.review("decide", "term", "narrow", *about, "--instead", " , ").err
+
+
+def test_that_more_endings_are_proposed_is_told(reviewed: Reviewed, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ("저는 먹었어용.", "저는 갔답니당.")
+    said = [POLITE | {"reply_text": text} for text in texts]
+    reviewed.house.log(
+        "more", *(turn(f"T-{n}", turn_at=at(3), character_id="C-2", **one) for n, one in enumerate(said, 90))
+    )
+    reviewed.run()
+    assert "mends 1" in reviewed.review("endings").out and "endings; --json" not in reviewed.review("endings").out
+    monkeypatch.setattr("wh_judge.review.endings.SHOWN", 1)
+    shown = reviewed.review("endings").out
+    assert shown.endswith("the first 1 of 2 endings; --json has all\n") and shown.count("mends 1") == 1
+    assert len(reviewed.rows("endings")) == 2
 
 
 def test_what_was_decided_is_listed(reviewed: Reviewed) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from wh_judge.review.endings import adding, candidates, propose, try_settings
+from wh_judge.review.endings import SHOWN, Proposal, adding, candidates, first_ones, propose, try_settings
 from wh_judge.rules import RuleSettings
 from wh_judge_tests.builders import card, turn
 from wh_judge_tests.house import DAY_1, House, at
@@ -43,7 +43,7 @@ def test_the_sample_s_missed_endings_are_proposed(connection: duckdb.DuckDBPyCon
 
 
 def test_of_endings_that_end_in_one_another_only_one_is_proposed(connection: duckdb.DuckDBPyConnection) -> None:
-    endings = [proposal.ending or "" for proposal in propose(connection, DEFAULT, [], most=30)[:-1]]
+    endings = [proposal.ending or "" for proposal in propose(connection, DEFAULT, [])[:-1]]
     assert not [(a, b) for a in endings for b in endings if a != b and a.endswith(b)]
 
 
@@ -98,3 +98,9 @@ def test_a_snapshot_is_enough(connection: duckdb.DuckDBPyConnection, sample: Pat
         path = publish(warehouse, tmp_path / "published", keep=1).path
     with duckdb.connect(str(path), read_only=True) as snapshot:
         assert propose(snapshot, DEFAULT, []) == expected
+
+
+@pytest.mark.parametrize(("endings", "shown"), [(0, 0), (SHOWN, SHOWN), (SHOWN + 1, SHOWN)])
+def test_the_first_endings_are_shown_and_how_many_there_are_is_told(endings: int, shown: int) -> None:
+    rows = [Proposal((), 0, 0, 0, ending) for ending in (*map(str, range(endings)), None)]
+    assert first_ones(rows) == ([*rows[:shown], rows[-1]], shown, endings)

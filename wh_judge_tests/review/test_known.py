@@ -35,6 +35,8 @@ def term(choice: str, of: str, topic: str, *instead: str) -> Draft:
 GOOD = [
     name("add", "새 이름", "캐릭"),
     name("block", "새 이름", normalize("NFD", "캐릭")),
+    name("add", "교관", "캐릭"),
+    name("block", "하늘", "캐릭"),
     name("mistake", "하늘이", "캐릭", instead=["하늘"]),
     name("mistake", "교관님", "캐릭", instead=["교관"]),
     name("mistake", "그건", "캐릭"),
@@ -57,6 +59,10 @@ BAD = [
     (name("add", "새 이름", "C-9"), "name add: there is no character 「C-9」; correct it, or let wh-judge run publish"),
     (name("add", "새 이름", "캐릭 "), "there is no character 「캐릭 」"),
     (name("mistake", "리안이", "캐릭", instead=["리안"]), "the card of 「캐릭」 does not have the name 「리안」"),
+    (
+        name("add", "하늘", "캐릭"),
+        "the card of 「캐릭」 has the name 「하늘」 already, so that there is nothing to add",
+    ),
     (hit("harmful", "T-9"), "there is no turn 「T-9」"),
     (hit("harmful", "T-1", "여당"), "the lexicon has no row 「여당」 -> 「현실 정치」"),
     (hit("harmful", "T-1", topic="음주"), "the lexicon has no row 「선거」 -> 「음주」"),
@@ -117,7 +123,17 @@ def test_a_snapshot_is_asked_once_for_a_thing(published: duckdb.DuckDBPyConnecti
     counting = Counting()
     given = [one for n in range(9) for one in by_hand(name("add", f"이름 {n}", "캐릭"))]
     decide(counting, tmp_path, given)  # type: ignore[arg-type]
-    assert counting.asked == 1
+    assert counting.asked == 2, "whether there is the card, and its names"
+
+
+def test_a_name_that_a_card_has_by_a_decision_may_be_added_again(
+    published: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    """The copy has the name until the next run, also where the decision is undone by now."""
+    write_down(book_of(tmp_path), [name("add", "하늘", "캐릭")])
+    assert decide(published, tmp_path, by_hand(name("add", "하늘", "캐릭"))) == []
+    write_down(book_of(tmp_path), [undo("D-1")])
+    assert [row.decision_id for row in decide(published, tmp_path, by_hand(name("add", "하늘", "캐릭")))] == ["D-3"]
 
 
 @pytest.mark.parametrize(

@@ -281,6 +281,17 @@ def test_a_turn_is_labelled_on_its_page(reviewer: TestClient, house: House) -> N
     assert "가 1건" in seen(reviewer.get("/review", params={"tab": "decisions"})).text
 
 
+def test_without_a_name_nobody_labels_and_a_name_is_given_on_the_page(reviewer: TestClient) -> None:
+    def buttons(**asked: str) -> list[bool]:
+        page = seen(reviewer.get("/turn", params={"id": "T-1"} | asked))
+        assert [form["action"] for form in page.all("form")][-2:] == ["/turn#label", "/review"]
+        return ["disabled" in button for button in page.all("button", name="choice")]
+
+    assert buttons() == [True] * 5
+    assert buttons(by="가") == [False] * 5
+    assert buttons() == [False] * 5, "the name is remembered"
+
+
 def test_who_labels_is_remembered(reviewer: TestClient) -> None:
     before = reviewer.get("/turn", params={"id": "T-2"})
     form = {"kind": "label", "turn_id": "T-1", "choice": "말투 어긋남", "by": "가 나", "tab": "turn"}
@@ -288,7 +299,7 @@ def test_who_labels_is_remembered(reviewer: TestClient) -> None:
     assert kept.startswith("wh_judge_by=%EA%B0%80%20%EB%82%98;") and "HttpOnly" in kept and "SameSite=strict" in kept
     # Also where the browser has the page from before, without the name.
     after = reviewer.get("/turn", params={"id": "T-2"}, headers={"if-none-match": before.headers["etag"]})
-    assert [field["value"] for field in seen(after).all("input", name="by")] == ["가 나"]
+    assert {field["value"] for field in seen(after).all("input", name="by")} == {"가 나"}
     queue = seen(reviewer.get("/review", params={"tab": "forbidden", "week": WEEK}))
     assert not any("disabled" in button for button in queue.all("button", name="choice"))
 
@@ -377,6 +388,7 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"why": "가" * 3_000}, "2000자까지 쓸 수 있습니다"),
     ({"why": "x" * 1_000_000}, "2000자까지 쓸 수 있습니다"),
     ({"character_id": "C-9"}, "「C-9」 캐릭터가 없습니다"),
+    ({"name": "하늘"}, "「C-1」 카드에 「하늘」이 이미 있어 더할 것이 없습니다"),
     ({"character_id": "<b>" * 99}, "캐릭터가 없습니다"),
     ({"kind": "label", "choice": "말투 어긋남", "turn_id": "T-999"}, "「T-999」 회차가 없습니다"),
     ({"kind": "term", "choice": "drop", "term": "과음", "topic": "음주"}, "사전에 「과음」 → 「음주」 줄이 없습니다"),

@@ -18,7 +18,7 @@ from wh_judge.review.decisions import Draft
 from wh_judge.screen.listing import PAGE_ROWS
 from wh_judge.store.snapshot import publish
 from wh_judge_tests.builders import turn
-from wh_judge_tests.house import House, at
+from wh_judge_tests.house import POLITE, House, at
 from wh_judge_tests.review.build import draft, hit, name, undo
 from wh_judge_tests.screen.site import Seen, reader, seen
 
@@ -232,6 +232,7 @@ def test_what_narrowing_a_term_would_change_is_shown_before_it_can_be_decided(ho
         page = seen(after)
         assert [button["value"] for button in page.all("button", name="choice")] == ["drop", "keep", "narrow"]
         assert "판정이 바뀌는 회차 2" in page.text and "선거 얘기 총선거 — 판정이 바뀌는 회차 1" in page.text
+        assert "어느 답장에도 없는 말 총선거 " in page.text and "어느 답장에도 없는 말" not in before.text
         [instead] = [json.loads(field["value"]) for field in page.all("input", name="instead.json")]
         form = {"kind": "term", "choice": "narrow", "by": "가", "instead.json": json.dumps(instead), **TERM}
         assert reviewer.post("/review", data=form, headers=HERE).status_code == 303
@@ -258,6 +259,40 @@ def test_an_error_names_the_file_that_was_sent(reviewer: TestClient) -> None:
     sent = {"file": ("이름들 9월.csv", "kind,choice,by\nname,막기,가\n")}
     answer = reviewer.post("/review/take", data={"by": "가"}, files=sent, headers=HERE)
     assert "이름들 9월.csv:2: 결정이 아닙니다" in seen(answer, 400).text and "tasks.csv" not in answer.text
+
+
+def way_back(answer: httpx2.Response) -> dict[str, str]:
+    """Where the button of an error page leads."""
+    [link] = [found["href"] for found in seen(answer, 400).all("a", **{"class": "button"})]
+    return asked_for(link)
+
+
+def test_an_error_leads_back_to_where_the_file_was_sent_from(reviewer: TestClient) -> None:
+    page = seen(review(reviewer, tab="names", week=WEEK, by="가"))
+    assert [field["value"] for field in page.all("input", name="tab")].count("names") == len(page.all("form")) - 1
+    form = {"tab": "speech", "week": "2026-W35", "by": "가"}
+    answer = reviewer.post("/review/take", data=form, files={"file": ("a.csv", "no")}, headers=HERE)
+    assert way_back(answer) == form
+
+
+@pytest.mark.parametrize(
+    ("form", "back"),
+    [
+        ({"tab": "names", "week": WEEK, "by": "가", "at": "2"}, {"tab": "names", "week": WEEK, "by": "가", "at": "2"}),
+        ({"tab": "no", "week": WEEK}, {"tab": "decisions", "week": WEEK}),
+        ({"tab": "turn", "turn_id": "T-1", "by": "가"}, {"id": "T-1"}),
+    ],
+)
+def test_a_refused_decision_leads_back_to_where_it_was_made(
+    form: dict[str, str], back: dict[str, str], reviewer: TestClient
+) -> None:
+    answer = reviewer.post("/review", data={"kind": "label", "choice": "burn"} | form, headers=HERE)
+    assert way_back(answer) == back
+
+
+def test_a_refused_ending_leads_back_to_its_task(reviewer: TestClient) -> None:
+    answer = review(reviewer, tab="speech", week=WEEK, at=3, ending="요.")
+    assert way_back(answer) == {"tab": "speech", "week": WEEK, "at": "3"}
 
 
 @pytest.mark.parametrize("tab", ["names", "forbidden", "speech"])
@@ -290,3 +325,69 @@ def test_a_long_list_of_names_has_pages(house: House) -> None:
         ]  # fmt: skip
         after = seen(review(reviewer, tab="names", week=WEEK, at=PAGE_ROWS + 2))
         assert [one["id"] for one in after.all("details") if "open" in one] == [f"task-{PAGE_ROWS + 2}"]
+
+
+MISSED = POLITE | {"reply_text": "저는 밥 먹었어용."}
+"""A reply that is read as 반말 for want of an ending."""
+
+
+def missing_an_ending(house: House, *more: ChatTurn) -> None:
+    mixed = turn("T-90", turn_at=at(3, 50), reply_text=MIXED, character_id="C-3")
+    publish_with(house, mixed, turn("T-91", turn_at=at(3, 51), character_id="C-2", **MISSED), *more)
+
+
+def test_what_a_missing_ending_would_change_is_shown_before_it_can_be_decided(house: House) -> None:
+    missing_an_ending(house)
+    asked = {"tab": "speech", "week": WEEK, "by": "가"}
+    with reader(house) as reviewer:
+        before = seen(review(reviewer, **asked))
+        page = seen(review(reviewer, **asked, ending=" 용 ", at=1))
+        assert not before.all("input", name="kind", value="ending") and len(before.all("input", name="ending")) == 1
+        assert "-용: 말투 어긋남에서 풀리는 회차 1 · 새로 걸리는 회차 0 · 정답 3건 가운데 일치 " in page.text
+        assert "/turn?id=T-91" in page.links("/turn") and read_book(book_of(house.settings.data)) == []
+        assert [button["value"] for button in page.all("button", name="choice")].count("add") == 1
+        told(house, draft("speech", "섞임", turn_id="T-90"))
+        assert "풀리는 회차 1" in seen(review(reviewer, **asked, ending="용", at=1)).text, "also where it is decided"
+        assert "판정이 바뀌는 회차가 없습니다" in seen(review(reviewer, **asked, ending="욥", at=1)).text
+
+
+@pytest.mark.parametrize(
+    ("ending", "why"), [("", "ending이 없습니다"), ("용" * 99, "20자보다 깁니다"), ("용♡", "지나치는 글자")]
+)
+def test_an_ending_that_cannot_be_is_refused_before_it_is_tried(ending: str, why: str, house: House) -> None:
+    told(house, draft("trailing", "ignore"))
+    with reader(house) as reviewer:
+        assert why in seen(review(reviewer, tab="speech", week=WEEK, ending=ending), 400).text
+
+
+def test_what_the_endings_of_a_file_change_is_told(house: House) -> None:
+    missing_an_ending(house)
+    told(house, draft("ending", "add", ending="욥"))
+    rows = [
+        {"kind": "speech", "turn_id": "T-90", "choice": "", "ending": ending, "by": "가"} for ending in ("용", "욥")
+    ]
+    sent = {"file": ("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))}
+    with reader(house) as reviewer:
+        answer = reviewer.post("/review/take", data={"by": "가"}, files=sent, headers=HERE)
+        page = seen(reviewer.get(answer.headers["location"]))
+    assert "-용: 말투 어긋남에서 풀리는 회차 1 · 새로 걸리는 회차 0" in page.text and "/turn?id=T-91" in page.links(
+        "/turn"
+    )
+    assert "-욥: 말투 어긋남에서 풀리는 회차 0" in page.text
+
+
+def test_of_many_endings_of_a_file_the_first_are_told(house: House) -> None:
+    told(house, *(draft("ending", "add", ending=f"용{mark}") for mark in "가나다라마바사아자"))
+    with reader(house) as reviewer:
+        page = seen(review(reviewer, tab="decisions", taken=9))
+    assert "앞의 8개 / 모두 9개" in page.text and page.text.count("풀리는 회차") == 8
+
+
+def test_that_more_endings_are_proposed_is_told(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = turn("T-92", turn_at=at(3, 52), character_id="C-2", **MISSED | {"reply_text": "저는 갔답니당."})
+    missing_an_ending(house, other)
+    with reader(house) as reviewer:
+        assert "개 / 모두" not in seen(review(reviewer, tab="endings")).text
+        monkeypatch.setattr("wh_judge.review.endings.SHOWN", 1)
+        page = seen(review(reviewer, tab="endings"))
+    assert "앞의 1개 / 모두 2개" in page.text and len(page.all("input", name="ending")) == 1

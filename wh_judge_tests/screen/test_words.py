@@ -124,7 +124,10 @@ def test_a_particle_follows_how_the_last_syllable_is_read(word: str, subject: st
         ("endings: - 니까", "종결 어미 「니까」를 설정에서 뺌"),
         ("endings: + ignore_trailing.", "문장 끝에 붙은 것(~, ㅎㅎ, ♡)을 지나치고 종결 어미를 읽음"),
         ("endings: - ignore_trailing.", "문장 끝에 붙은 것(~, ㅎㅎ, ♡)을 지나치지 않고 종결 어미를 읽음"),
-        ("topic_lexicon: - 과음 -> 음주", ""),
+        ("topic_lexicon: - 대마 -> 약물", "사전에서 「대마」(약물)를 뺌"),
+        ("topic_lexicon: + 과음 -> 음주", "사전에 「과음」(음주)을 더함"),
+        ("topic_lexicon: rows in another order", "사전에 있는 말의 순서가 바뀜"),
+        ("character_card C-1 honorific_rule: 반말 -> null", ""),
     ],
 )
 def test_a_setting_that_made_a_change_is_told_in_korean(cell: str, told: str) -> None:
