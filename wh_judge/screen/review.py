@@ -21,7 +21,8 @@ from wh_judge.review.korean import CHOICES, KINDS
 from wh_judge.screen.decided import KNOWN, damaged, read, written_down
 from wh_judge.screen.errors import PageError
 from wh_judge.screen.render import render
-from wh_judge.screen.review_tabs import TABS, asked_in, count, drafted, lines_of, weeks_of
+from wh_judge.screen.review_asked import asked_in, count, drafted, lines_of, weeks_of
+from wh_judge.screen.review_tabs import TABS
 from wh_judge.screen.who import cut, remember, who
 from wh_judge.settings import configured_rules, reading_settings
 

@@ -24,7 +24,8 @@ from wh_judge.screen.bounded import bounded
 from wh_judge.screen.decided import read
 from wh_judge.screen.errors import PageError
 from wh_judge.screen.review import address, write
-from wh_judge.screen.review_tabs import asked_in, tasks_of
+from wh_judge.screen.review_asked import asked_in
+from wh_judge.screen.review_tabs import tasks_of
 from wh_judge.screen.who import cut
 from wh_judge.spreadsheet import written
 from wh_judge.store.tables import labels_of_files

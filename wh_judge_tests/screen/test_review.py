@@ -13,7 +13,8 @@ from wh_judge.review.book import book_of, read_book
 from wh_judge.review.decisions import SUBJECTS, Decision, Draft, in_force
 from wh_judge.review.korean import KINDS, decision
 from wh_judge.review.queues import Task
-from wh_judge.screen.review_tabs import TABS, count, next_place
+from wh_judge.screen.review_asked import count
+from wh_judge.screen.review_tabs import TABS, next_place
 from wh_judge.store.snapshot import publish
 from wh_judge_tests.builders import turn
 from wh_judge_tests.house import DAY_1, House, at
