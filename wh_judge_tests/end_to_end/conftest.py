@@ -75,7 +75,7 @@ def read_cards(inputs: Path) -> list[Row]:
     return cards
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def log() -> Log:
     """Three days of the sample: one character on all of them, the other on the second."""
     turns = {}
@@ -86,7 +86,7 @@ def log() -> Log:
     return Log(turns)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The server over cards and a lexicon, with no turns yet, from when it has read them of its own accord."""
     new = Server(tmp_path_factory.mktemp("end_to_end"))
@@ -113,7 +113,7 @@ def _step(server: Server, known: list[Row], what: str, day: str) -> Step:
     return Step(server.wait(what, done))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def backfilled(server: Server, log: Log) -> Step:
     """The log files are there, and the range was backfilled."""
     known = {run["runId"] for run in server.runs()}
@@ -128,7 +128,7 @@ def backfilled(server: Server, log: Log) -> Step:
     return Step([run for run in runs if run["runId"] not in known])
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def card_edited(server: Server, backfilled: Step) -> Step:
     """A character that had to be polite is to speak plainly; the automation did the rest."""
     known = server.runs()
@@ -142,7 +142,7 @@ def card_edited(server: Server, backfilled: Step) -> Step:
     return _step(server, known, "the edited card's day ran again", EDITED_DAY)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def corrected(server: Server, log: Log, card_edited: Step) -> Corrected:
     """A turn that kept to its card speaks politely after all, says a file in the inbox; the automation did the rest."""
     known = server.runs()
