@@ -31,7 +31,7 @@ run: .venv/run
 	@$(BIN)/wh-judge run || [ $$? -eq 1 ]
 
 test: .venv/dev
-	@PYTHONHASHSEED=0 $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	@PYTHONHASHSEED=0 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: .venv/dev
 	@$(BIN)/ruff check wh_judge wh_judge_tests benchmarks
