@@ -1,4 +1,5 @@
-"""Hypothesis: no deadline, since machines differ, and a blob that repeats a failure. A database with the macros."""
+"""Hypothesis: no deadline, since machines differ, few examples, since each run draws others, and a blob that repeats a
+failure. A database with the macros."""
 
 from collections.abc import Iterator
 
@@ -8,7 +9,7 @@ from hypothesis import settings
 
 from wh_judge.text import SQL_MACROS
 
-settings.register_profile("wh_judge", deadline=None, print_blob=True)
+settings.register_profile("wh_judge", deadline=None, max_examples=50, print_blob=True)
 settings.load_profile("wh_judge")
 
 
