@@ -204,7 +204,6 @@ def _in_order(out: Batch, kept: np.ndarray, rows: pa.Table, chosen: np.ndarray, 
         return Batch(rows, lines[chosen].tolist(), out.problems, out.normalised)
     numbers = np.concatenate([chosen, kept])
     order = np.argsort(numbers)
-    if len(chosen) < rows.num_rows or len(kept):
-        places = np.concatenate([chosen, np.arange(len(kept)) + rows.num_rows])
-        rows = pa.concat_tables([rows, out.rows]).combine_chunks().take(pa.array(places[order]))
+    places = np.concatenate([chosen, np.arange(len(kept)) + rows.num_rows])
+    rows = pa.concat_tables([rows, out.rows]).combine_chunks().take(pa.array(places[order]))
     return Batch(rows, lines[numbers[order]].tolist(), out.problems, out.normalised)

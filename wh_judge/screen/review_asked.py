@@ -55,12 +55,7 @@ def asked_in(request: Request, snapshot: Snapshot | None, decisions: Sequence[De
 
 def weeks_of(snapshot: Snapshot) -> list[Week]:
     """The weeks that have verdicts, newest first."""
-
-    def compute() -> list[Week]:
-        with snapshot.cursor() as cursor:
-            return judged_weeks(cursor)
-
-    return snapshot.cached("weeks", compute)
+    return snapshot.found("weeks", judged_weeks)
 
 
 def count(text: str) -> int | None:

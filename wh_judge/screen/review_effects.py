@@ -36,20 +36,12 @@ def term_effect(asked: Asked, row: TermPrecision, instead: tuple[str, ...]) -> d
 
 def _tried(asked: Asked, term: str, topic: str, instead: tuple[str, ...]) -> Trial:
     rules = asked.rules
-
-    def compute() -> Trial:
-        with asked.snapshot.cursor() as cursor:
-            return try_term(cursor, rules, term, topic, instead)
-
-    return asked.snapshot.cached(("term", term, topic, instead, rules.parts), compute)
+    key = ("term", term, topic, instead, rules.parts)
+    return asked.snapshot.found(key, lambda cursor: try_term(cursor, rules, term, topic, instead))
 
 
 def _never_said(asked: Asked, terms: tuple[str, ...]) -> list[str]:
-    def compute() -> list[str]:
-        with asked.snapshot.cursor() as cursor:
-            return never_said(cursor, terms)
-
-    return asked.snapshot.cached(("never said", terms), compute) if terms else []
+    return asked.snapshot.found(("never said", terms), lambda cursor: never_said(cursor, terms)) if terms else []
 
 
 def _examples(trial: Trial) -> list[str]:
@@ -62,11 +54,8 @@ def with_texts(asked: Asked, rules: RuleSettings, proposal: Proposal) -> Tried:
 
 
 def _tried_ending(asked: Asked, rules: RuleSettings, ending: str) -> Tried:
-    def compute() -> Proposal:
-        with asked.snapshot.cursor() as cursor:
-            return try_ending(cursor, rules, ending)
-
-    return with_texts(asked, rules, asked.snapshot.cached(("ending", ending, rules.parts), compute))
+    key = ("ending", ending, rules.parts)
+    return with_texts(asked, rules, asked.snapshot.found(key, lambda cursor: try_ending(cursor, rules, ending)))
 
 
 def missing_ending(asked: Asked) -> Tried | None:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, cast
 
 from wh_judge.review.decisions import Standing, in_force, undone_by
 from wh_judge.review.effects import all_labels
-from wh_judge.review.endings import Proposal, first_ones, propose
+from wh_judge.review.endings import first_ones, propose
 from wh_judge.review.korean import decision
 from wh_judge.review.labels import by_labeller, pair_agreements
 from wh_judge.review.queues import Queue, Task, draw, nearest_week, usual_week
@@ -94,12 +94,7 @@ def _terms(asked: Asked, _tab: str) -> dict[str, Any]:
 def _endings(asked: Asked, _tab: str) -> dict[str, Any]:
     rules = asked.rules
     key = ("endings", rules.parts, *(row for row in in_force(asked.decisions) if row.kind in ("ending", "trailing")))
-
-    def compute() -> list[Proposal]:
-        with asked.snapshot.cursor() as cursor:
-            return propose(cursor, rules, asked.decisions)
-
-    shown = first_ones(asked.snapshot.cached(key, compute))
+    shown = first_ones(asked.snapshot.found(key, lambda cursor: propose(cursor, rules, asked.decisions)))
     proposals = [with_texts(asked, rules, one) for one in shown.proposals]
     return {"proposals": proposals, "endings": shown.endings, "endings_of": shown.of}
 

@@ -71,6 +71,15 @@ class Snapshot:
             reader = cursor.sql(sql, params=dict(parameters)).to_arrow_reader(rows)
             yield (batch.to_pylist() for batch in reader)
 
+    def found(self, key: Any, read: Callable[[duckdb.DuckDBPyConnection], Found]) -> Found:
+        """What `read` finds with a cursor, kept as `cached` keeps it."""
+
+        def compute() -> Found:
+            with self.cursor() as cursor:
+                return read(cursor)
+
+        return self.cached(key, compute)
+
     def cached(self, key: Any, compute: Callable[[], Found]) -> Found:
         """The result of `compute`, computed once, however many ask, as long as it is among those asked for last."""
         with self._lock:
