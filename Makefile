@@ -13,7 +13,7 @@ export DAGSTER_DISABLE_TELEMETRY := 1
 export GX_ANALYTICS_ENABLED := False
 export DO_NOT_TRACK := 1
 
-.PHONY: help run test lint bench ui serve clean lock model
+.PHONY: help run test lint bench ui serve clean lock
 
 help:
 	@echo "make run    judge the sample log and show the result"
@@ -22,7 +22,6 @@ help:
 	@echo "make serve  the screen on http://$(HOST):$(SCREEN_PORT), and all that make ui starts"
 	@echo "make bench  measure speed and memory beside what else one could use (hours; BENCH=\"judge-1m lexicon\" for some)"
 	@echo "make ui     the Dagster UI with its daemon on http://$(HOST):$(UI_PORT), the Data Docs on port $(DOCS_PORT)"
-	@echo "make model  build the small language model that tests of drafts ask, into .wheels/"
 	@echo "make lock   pin the versions of all dependencies anew"
 	@echo "make clean  delete what runs have made (data/, .dagster/), not the sample"
 
@@ -89,10 +88,6 @@ serve: .venv/run
 	@echo "installing what the tests need into .venv" >&2
 	@sh tools/install.sh requirements-dev.lock
 	@touch $@
-
-model:
-	@sh tools/make-venv.sh $(PYTHON)
-	@sh tools/make-model.sh $(BIN)/python
 
 # Extras stay in the pins: older versions of pip refuse a hashed lock without them.
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
