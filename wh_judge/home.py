@@ -13,6 +13,13 @@ telemetry:
   enabled: false
 nux:
   enabled: false
+storage:
+  custom:
+    module: wh_judge.history
+    class: History
+    config:
+      base_dir:
+        env: DAGSTER_HOME
 compute_logs:
   module: dagster._core.storage.noop_compute_log_manager
   class: NoOpComputeLogManager

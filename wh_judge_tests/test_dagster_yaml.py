@@ -30,13 +30,17 @@ def test_it_opens_without_a_warning(
 ) -> None:
     (tmp_path / "dagster.yaml").write_text(TEXTS[name], encoding="utf-8")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
     with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
         assert not instance.telemetry_enabled
+        assert type(instance.event_log_storage).__module__ == "wh_judge.history"
         assert type(instance.compute_log_manager).__name__ == "NoOpComputeLogManager"
         assert instance.event_log_storage.get_pool_config().default_pool_limit == 1
     assert caplog.text == ""
 
 
 def test_what_the_command_line_makes_says_the_same_but_less() -> None:
+    for folder, config in ((".dagster/history", PROJECT), ({"env": "DAGSTER_HOME"}, ALONE)):
+        assert config["storage"]["custom"].pop("config") == {"base_dir": folder}
     assert {name: PROJECT[name] for name in ALONE} == ALONE
     assert len(ALONE) < len(PROJECT)

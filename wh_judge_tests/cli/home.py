@@ -12,8 +12,9 @@ import dagster as dg
 from wh_judge_tests.house import House
 
 CONFIG = """\
-telemetry: {enabled: false}
-concurrency: {pools: {granularity: op, default_limit: 1}}
+telemetry: {{enabled: false}}
+concurrency: {{pools: {{granularity: op, default_limit: 1}}}}
+storage: {{custom: {{module: wh_judge.history, class: History, config: {{base_dir: "{folder}"}}}}}}
 """
 
 
@@ -24,7 +25,7 @@ class Home(House):
         super().__init__(root)
         self.root, self.folder = root, root / "home"
         self.folder.mkdir(exist_ok=True)
-        (self.folder / "dagster.yaml").write_text(CONFIG)
+        (self.folder / "dagster.yaml").write_text(CONFIG.format(folder=self.folder))
 
     @property
     def flags(self) -> tuple[str, ...]:

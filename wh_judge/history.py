@@ -1,0 +1,105 @@
+"""Where Dagster keeps its runs and events: its own SQLite storage, with connections that stay open.
+
+By itself Dagster opens the file anew for each event and each question, some 280 times for a day, and compiles each
+statement anew with it; that takes more than half of what it does for a day. `dagster.yaml` names this.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import sqlalchemy as db
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
+from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
+from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
+from dagster._core.storage.sqlite_storage import (
+    DagsterSqliteStorage,
+    _event_logs_directory,
+    _runs_directory,
+)
+from dagster._serdes import ConfigurableClassData
+
+RUNS_OPEN = 4
+"""Runs whose events are kept open at a time; each has a file of its own."""
+
+
+def _engine(url: str) -> db.Engine:
+    """Keeps one connection open; threads that come meanwhile get one for the time that they need it."""
+    return db.create_engine(url, pool_size=1, max_overflow=-1, connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS})
+
+
+class _Runs(SqliteRunStorage):
+    def __init__(self, conn_string: str, inst_data: ConfigurableClassData | None = None) -> None:
+        super().__init__(conn_string, inst_data)
+        self._kept = _engine(conn_string)
+
+    @contextmanager
+    def connect(self) -> Iterator[db.Connection]:
+        with self._kept.begin() as connection:
+            yield connection
+
+    def dispose(self) -> None:
+        self._kept.dispose()
+        super().dispose()
+
+
+class _Events(SqliteEventLogStorage):
+    def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
+        self._kept: OrderedDict[str, db.Engine] = OrderedDict()
+        self._choosing = threading.Lock()
+        super().__init__(base_dir, inst_data)
+
+    def run_connection(self, run_id: str | None = None) -> AbstractContextManager[db.Connection]:
+        assert run_id is not None
+        return self._connection(run_id)
+
+    def index_connection(self) -> AbstractContextManager[db.Connection]:
+        return self._connection(INDEX_SHARD_NAME)
+
+    @contextmanager
+    def _connection(self, shard: str) -> Iterator[db.Connection]:
+        with self._engine_of(shard).begin() as connection:
+            yield connection
+
+    def _engine_of(self, shard: str) -> db.Engine:
+        with self._choosing:
+            if shard not in self._kept:
+                with super().run_connection(shard):
+                    pass  # Makes the tables where they are missing.
+                self._kept[shard] = _engine(self.conn_string_for_shard(shard))
+                self._let_go(keep=1 + RUNS_OPEN)
+            for used in (INDEX_SHARD_NAME, shard):
+                if used in self._kept:
+                    self._kept.move_to_end(used)
+            return self._kept[shard]
+
+    def _let_go(self, keep: int) -> None:
+        while len(self._kept) > keep:
+            self._kept.popitem(last=False)[1].dispose()
+
+    def wipe(self) -> None:
+        """Delete the files of all runs: no connection may hold one."""
+        with self._choosing:
+            self._let_go(keep=0)
+        super().wipe()
+
+    def dispose(self) -> None:
+        super().dispose()
+        with self._choosing:
+            self._let_go(keep=0)
+
+
+class History(DagsterSqliteStorage):
+    """Dagster's own storage, in the same files, but for the connections."""
+
+    def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
+        super().__init__(base_dir, inst_data)
+        self._run_storage = _Runs.from_local(_runs_directory(base_dir))
+        self._event_log_storage = _Events(_event_logs_directory(base_dir))
+
+    @classmethod
+    def from_config_value(cls, inst_data: ConfigurableClassData, config_value: Mapping[str, Any]) -> "History":
+        """As Dagster has it, whose own method makes its own class."""
+        return cls.from_local(inst_data=inst_data, **config_value)

@@ -1,0 +1,108 @@
+"""Dagster's storage with connections that stay open, beside Dagster's own on the same files."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import dagster as dg
+import pytest
+import yaml
+from dagster._core.storage.runs import SqliteRunStorage
+
+from wh_judge.history import RUNS_OPEN
+
+KEY = dg.AssetKey("day")
+SUCCESS = dg.DagsterEventType.RUN_SUCCESS
+
+
+@dg.asset
+def day() -> dg.MaterializeResult[None]:
+    return dg.MaterializeResult(metadata={"turns": 3})
+
+
+def settings(kept: bool) -> str:
+    where = {"base_dir": {"env": "DAGSTER_HOME"}}
+    custom = {"custom": {"module": "wh_judge.history", "class": "History", "config": where}}
+    return str(yaml.dump({"telemetry": {"enabled": False}, "storage": custom if kept else {"sqlite": where}}))
+
+
+def opened(home: Path, *, kept: bool = True) -> dg.DagsterInstance:
+    (home / "dagster.yaml").write_text(settings(kept))
+    return dg.DagsterInstance.from_config(str(home))
+
+
+def held(home: Path) -> set[str]:
+    """Files below the folder that this process holds open."""
+    found = set()
+    for number in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # The one that lists them is closed by now.
+            found.add(number.readlink())
+    return {path.name for path in found if path.is_relative_to(home) and path.suffix == ".db"}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
+    yield tmp_path
+    assert not held(tmp_path), "an instance that ended lets go of its files"
+
+
+def run(instance: dg.DagsterInstance) -> str:
+    result = dg.materialize([day], instance=instance)
+    assert result.success
+    return result.run_id
+
+
+def events(instance: dg.DagsterInstance, run_id: str) -> list[dg.DagsterEventType]:
+    return [entry.dagster_event_type for entry in instance.all_logs(run_id) if entry.dagster_event_type]
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_what_one_wrote_the_other_reads_and_goes_on_with(kept: bool, home: Path) -> None:
+    with opened(home, kept=kept) as instance:
+        first = run(instance)
+        before = events(instance, first)
+    with opened(home, kept=not kept) as instance:
+        assert (type(instance.run_storage) is not SqliteRunStorage) == (not kept)
+        assert events(instance, first) == before and dg.DagsterEventType.ASSET_MATERIALIZATION in before
+        second = run(instance)
+        found = instance.fetch_materializations(KEY, limit=5).records
+        assert [record.run_id for record in found] == [second, first]
+        assert {one.run_id for one in instance.get_runs()} == {first, second}
+
+
+def test_files_of_the_newest_runs_stay_open_and_no_more(home: Path) -> None:
+    with opened(home) as instance:
+        runs = [run(instance) for _ in range(RUNS_OPEN + 2)]
+        assert held(home) == {"runs.db", "index.db", *(f"{one}.db" for one in runs[-RUNS_OPEN:])}
+        # One that was let go is opened again.
+        assert SUCCESS in events(instance, runs[0])
+
+
+def test_threads_and_processes_write_at_the_same_time(home: Path) -> None:
+    script = f"from {__name__} import *; run(dg.DagsterInstance.get())"
+
+    def told(instance: dg.DagsterInstance, number: int) -> int:
+        instance.report_runless_asset_event(dg.AssetMaterialization(KEY, metadata={"number": number}))
+        return len(instance.fetch_materializations(KEY, limit=1).records)
+
+    with opened(home) as instance, ThreadPoolExecutor(4) as pool:
+        begun = [subprocess.Popen([sys.executable, "-c", script]) for _ in range(2)]
+        found = list(pool.map(lambda number: told(instance, number), range(40)))
+        assert found == [1] * 40
+        assert [process.wait(timeout=100) for process in begun] == [0, 0]
+        assert len(instance.fetch_materializations(KEY, limit=50).records) == 42
+        assert all(events(instance, one.run_id)[-1] == SUCCESS for one in instance.get_runs())
+
+
+def test_what_is_deleted_is_gone_and_comes_back_only_as_new(home: Path) -> None:
+    with opened(home) as instance:
+        gone, left = run(instance), run(instance)
+        instance.delete_run(gone)
+        assert not events(instance, gone) and events(instance, left)
+        instance.wipe()
+        assert not instance.get_runs() and not events(instance, left)
+        assert events(instance, run(instance))[-1] == SUCCESS
