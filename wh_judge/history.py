@@ -4,13 +4,17 @@ By itself Dagster opens the file anew for each event and each question, some 280
 statement anew with it; that takes more than half of what it does for a day. `dagster.yaml` names this.
 """
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as db
+from dagster._core.event_api import EventHandlerFn
+from dagster._core.storage.event_log import SqlPollingEventWatcher
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
 from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
@@ -26,8 +30,14 @@ RUNS_OPEN = 4
 
 
 def _engine(url: str) -> db.Engine:
-    """Keeps one connection open; threads that come meanwhile get one for the time that they need it."""
-    return db.create_engine(url, pool_size=1, max_overflow=-1, connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS})
+    """Keeps one connection open; threads that come meanwhile get one for the time that they need it.
+
+    What was told survives the end of any process at once. The disk is not waited for at each of some 250 writes of a
+    day: a power cut may take the last events with it, and the next run tells of such a day again.
+    """
+    engine = db.create_engine(url, pool_size=1, max_overflow=-1, connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS})
+    db.event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous = NORMAL"))
+    return engine
 
 
 class _Runs(SqliteRunStorage):
@@ -49,6 +59,9 @@ class _Events(SqliteEventLogStorage):
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
         self._kept: OrderedDict[str, db.Engine] = OrderedDict()
         self._choosing = threading.Lock()
+        self._watcher = SqlPollingEventWatcher(self)
+        self._empty = b""
+        """The file of a run without events."""
         super().__init__(base_dir, inst_data)
 
     def run_connection(self, run_id: str | None = None) -> AbstractContextManager[db.Connection]:
@@ -66,8 +79,7 @@ class _Events(SqliteEventLogStorage):
     def _engine_of(self, shard: str) -> db.Engine:
         with self._choosing:
             if shard not in self._kept:
-                with super().run_connection(shard):
-                    pass  # Makes the tables where they are missing.
+                self._make(shard)
                 self._kept[shard] = _engine(self.conn_string_for_shard(shard))
                 self._let_go(keep=1 + RUNS_OPEN)
             for used in (INDEX_SHARD_NAME, shard):
@@ -75,9 +87,31 @@ class _Events(SqliteEventLogStorage):
                     self._kept.move_to_end(used)
             return self._kept[shard]
 
+    def _make(self, shard: str) -> None:
+        """Make the tables where they are missing: once by Dagster, which reads all its migrations, then by copy."""
+        path = Path(self.path_for_shard(shard))
+        is_new = not path.exists()
+        if is_new and self._empty:
+            partial = path.with_name(f"{shard}.{os.getpid()}.new")
+            partial.write_bytes(self._empty)
+            with suppress(FileExistsError):  # Another process was faster.
+                os.link(partial, path)
+            partial.unlink()
+            return
+        with super().run_connection(shard) as connection:
+            if is_new and shard != INDEX_SHARD_NAME:
+                self._empty = connection.connection.driver_connection.serialize()
+
     def _let_go(self, keep: int) -> None:
         while len(self._kept) > keep:
             self._kept.popitem(last=False)[1].dispose()
+
+    def watch(self, run_id: str, cursor: str | None, callback: EventHandlerFn) -> None:
+        """Tell of a run's events by asking for them: a file that another process keeps open changes late."""
+        self._watcher.watch_run(run_id, cursor, callback)
+
+    def end_watch(self, run_id: str, handler: EventHandlerFn) -> None:
+        self._watcher.unwatch_run(run_id, handler)
 
     def wipe(self) -> None:
         """Delete the files of all runs: no connection may hold one."""
@@ -86,6 +120,7 @@ class _Events(SqliteEventLogStorage):
         super().wipe()
 
     def dispose(self) -> None:
+        self._watcher.close()
         super().dispose()
         with self._choosing:
             self._let_go(keep=0)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -15,6 +16,7 @@ from dagster._core.storage.runs import SqliteRunStorage
 from wh_judge.history import RUNS_OPEN
 
 KEY = dg.AssetKey("day")
+ONE = "00000000-0000-4000-8000-000000000001"
 SUCCESS = dg.DagsterEventType.RUN_SUCCESS
 
 
@@ -50,8 +52,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     assert not held(tmp_path), "an instance that ended lets go of its files"
 
 
-def run(instance: dg.DagsterInstance) -> str:
-    result = dg.materialize([day], instance=instance)
+def run(instance: dg.DagsterInstance, run_id: str | None = None) -> str:
+    job = dg.Definitions(assets=[day]).resolve_implicit_global_asset_job_def()
+    result = job.execute_in_process(instance=instance, run_id=run_id)
     assert result.success
     return result.run_id
 
@@ -106,3 +109,21 @@ def test_what_is_deleted_is_gone_and_comes_back_only_as_new(home: Path) -> None:
         instance.wipe()
         assert not instance.get_runs() and not events(instance, left)
         assert events(instance, run(instance))[-1] == SUCCESS
+
+
+def test_who_watches_a_run_is_told_of_what_another_process_does(home: Path) -> None:
+    script = f"from {__name__} import *; run(dg.DagsterInstance.get(), ONE)"
+    with opened(home) as instance:
+        told: list[dg.DagsterEventType] = []
+        over = threading.Event()
+
+        def tell(entry: dg.EventLogEntry, _: str) -> None:
+            told.extend([entry.dagster_event_type] if entry.dagster_event_type else [])
+            if SUCCESS in told:
+                over.set()
+
+        instance.watch_event_logs(ONE, None, tell)
+        subprocess.run([sys.executable, "-c", script], check=True, timeout=100)
+        assert over.wait(timeout=60), told
+        assert told == events(instance, ONE)
+        instance.end_watch_event_logs(ONE, tell)

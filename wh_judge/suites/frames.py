@@ -6,6 +6,7 @@ rows that some expectation could object to: a day of a million sound turns is a 
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 
 import duckdb
 import numpy as np
@@ -82,10 +83,7 @@ def _look(
     suspects = [f"coalesce({check.suspect or 'true'}, false)" for check in plain]
     kept = " OR ".join(["number = 1", "suspect", *(f"{name} IS NOT NULL" for name in names)])
     labelled = "".join(f", {label} || ': ' || {name} AS {name}" for name in names)
-    connection = duckdb.connect(config={"autoinstall_known_extensions": False})
-    try:
-        connection.execute("SET enable_progress_bar = false")
-        connection.execute(SQL_MACROS)
+    with _database().cursor() as connection:
         # Numbered here: a window over the rows would hold all of them once more.
         numbered = rows.append_column("number", pa.array(np.arange(1, rows.num_rows + 1)))
         connection.register(ROWS, numbered)
@@ -98,5 +96,12 @@ def _look(
                     FROM {ROWS})
                 WHERE {kept} ORDER BY number"""
         ).to_arrow_table()
-    finally:
-        connection.close()
+
+
+@cache
+def _database() -> duckdb.DuckDBPyConnection:
+    """An empty database in memory: to start one takes as long as to look at a small day."""
+    database = duckdb.connect(config={"autoinstall_known_extensions": False})
+    database.execute("SET enable_progress_bar = false")
+    database.execute(SQL_MACROS)
+    return database

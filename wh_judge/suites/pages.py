@@ -13,6 +13,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from copy import copy
 from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 def write_page(result: SuiteResult, outcomes: Sequence["ExpectationValidationResult"], docs: Path) -> SuiteResult:
     """Writes the page of one validation, over an older one of the same table and batch; the result with its path.
 
-    `outcomes` are those of Great Expectations, in the order of `result.expectations`; they are changed.
+    `outcomes` are those of Great Expectations, in the order of `result.expectations`; other pages may share them.
     """
     from great_expectations.render.components import RenderedDocumentContent
 
@@ -81,14 +82,18 @@ def _section(pairs: Sequence[tuple[ExpectationResult, "ExpectationValidationResu
     """What Great Expectations renders of the outcomes about one column, in the words of our own results."""
     from great_expectations.render.renderer.column_section_renderer import ValidationResultsColumnSectionRenderer
 
-    for one, outcome in pairs:
+    shown = []
+    for one, found in pairs:
+        outcome = copy(found)
         outcome.success = one.success
         outcome.result = {"unexpected_count": 0, "partial_unexpected_list": list(one.unexpected)}
         outcome.exception_info = {"raised_exception": False, "exception_message": None, "exception_traceback": None}
         if outcome.expectation_config and one.column:
-            outcome.expectation_config.kwargs["column"] = one.column
+            outcome.expectation_config = copy(outcome.expectation_config)
+            outcome.expectation_config.kwargs = outcome.expectation_config.kwargs | {"column": one.column}
+        shown.append(outcome)
     renderer: Any = ValidationResultsColumnSectionRenderer()
-    section = renderer.render([outcome for _, outcome in pairs])
+    section = renderer.render(shown)
     table = section.content_blocks[-1]
     table.header_row = ["Status", "Expectation", "If not met", "Unexpected"]
     for (one, _), row in zip(pairs, table.table, strict=True):

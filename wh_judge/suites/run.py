@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -62,7 +62,7 @@ def validate_table(
     on_rows = [check for check in checks if check.frame == "rows"]
     frames = {"types": types_frame(suite, rows), "rows": rows_frame(suite, on_rows, rows.select(usable), references)}
     with _ONE_AT_A_TIME, _quiet():
-        outcomes = _evaluate(checks, frames)
+        outcomes = _evaluate(table, checks, frames)
         expectations = tuple(_result(check, outcomes[check.name], problems) for check in checks)
         result = SuiteResult(
             table=table,
@@ -112,31 +112,63 @@ def _load() -> None:
         sys.modules.update(hidden)
 
 
-def _evaluate(checks: Sequence[Check], frames: Mapping[str, pa.Table]) -> dict[str, "ExpectationValidationResult"]:
-    """What Great Expectations makes of the checks, by check name."""
+def _evaluate(
+    table: TableName, checks: Sequence[Check], frames: Mapping[str, pa.Table]
+) -> dict[str, "ExpectationValidationResult"]:
+    """What Great Expectations makes of the checks, by check name.
+
+    Damage is looked at apart: its frame is the same for all batches without any, and what was made of it once stands.
+    """
+    outcomes: dict[str, ExpectationValidationResult] = {}
+    for frame, of_damage in (("types", False), ("rows", True), ("rows", False)):
+        asked = [check for check in checks if check.frame == frame and (check.damage is not None) == of_damage]
+        read = [name for name in frames[frame].column_names if frame == "types" or _reads(asked, name)]
+        seen, names = frames[frame].select(read), tuple(check.name for check in asked)
+        if seen.num_rows <= 1:
+            outcomes |= _made_before(table, names, _bytes(seen))
+        else:
+            outcomes |= _ask(table, names, seen)
+    return outcomes
+
+
+def _reads(checks: Sequence[Check], column: str) -> bool:
+    return any(column == check.name if check.damage is not None else column in check.needs for check in checks)
+
+
+def _bytes(frame: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, frame.schema) as writer:
+        writer.write_table(frame)
+    return bytes(sink.getvalue())
+
+
+@lru_cache(maxsize=32)
+def _made_before(table: TableName, names: tuple[str, ...], frame: bytes) -> Mapping[str, "ExpectationValidationResult"]:
+    return _ask(table, names, pa.ipc.open_stream(frame).read_all())
+
+
+def _ask(table: TableName, names: tuple[str, ...], frame: pa.Table) -> dict[str, "ExpectationValidationResult"]:
+    """Have Great Expectations look at the frame."""
     import great_expectations as gx
     import pandas as pd
 
-    text = {pa.string(): pd.ArrowDtype(pa.string())}
-    outcomes: dict[str, ExpectationValidationResult] = {}
-    for name, frame in frames.items():
-        expectations = [
-            getattr(gx.expectations, check.expectation)(
-                **check.arguments,
-                description=check.name,
-                severity="critical" if check.severity == "error" else "warning",
-                meta={"name": check.name},
-            )
-            for check in checks
-            if check.frame == name
-        ]
-        batch = _batches().get_batch({"dataframe": frame.to_pandas(types_mapper=text.get)})
-        run = batch.validate(
-            gx.ExpectationSuite(name, expectations=expectations),
-            result_format={"result_format": "BASIC", "partial_unexpected_count": EXAMPLES},
+    expectations = [
+        getattr(gx.expectations, check.expectation)(
+            **check.arguments,
+            description=check.name,
+            severity="critical" if check.severity == "error" else "warning",
+            meta={"name": check.name},
         )
-        outcomes |= {one.expectation_config.meta["name"]: one for one in run.results if one.expectation_config}
-    return outcomes
+        for check in SUITES[table].checks
+        if check.name in names
+    ]
+    text = {pa.string(): pd.ArrowDtype(pa.string())}
+    batch = _batches().get_batch({"dataframe": frame.to_pandas(types_mapper=text.get)})
+    run = batch.validate(
+        gx.ExpectationSuite(table, expectations=expectations),
+        result_format={"result_format": "BASIC", "partial_unexpected_count": EXAMPLES},
+    )
+    return {one.expectation_config.meta["name"]: one for one in run.results if one.expectation_config}
 
 
 @cache

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pytest
 
-from wh_judge.suites import SUITES, TableName, build_index, validate_table
+from wh_judge.suites import SUITES, TableName, build_index, run, validate_table
 
 from .build import KNOWN, changed, table_of
 
@@ -208,3 +208,13 @@ def test_the_index_passes_over_other_pages(tmp_path: Path) -> None:
 
 def test_the_index_of_no_pages_says_so(tmp_path: Path) -> None:
     assert "Nothing has been validated yet." in _text(build_index(tmp_path / "new").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("cell", [{"user_message": None}, {"turn_at": None}, {"character_id": " "}])
+def test_what_was_found_in_batches_before_stands_in_no_other(cell: dict[str, Any], tmp_path: Path) -> None:
+    """What Great Expectations made of frames that are alike is kept, with the parts that pages change."""
+    one_row = changed("chat_turn", **cell).slice(1)
+    first = [_page(tmp_path / "first"), _page(tmp_path / "first", one_row), _page(tmp_path / "first")]
+    run._made_before.cache_clear()
+    assert [_page(tmp_path / "then", one_row), _page(tmp_path / "then")] == first[1:]
+    assert first[0] == first[2] != first[1]
