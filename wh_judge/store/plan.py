@@ -148,15 +148,16 @@ def plan_day(
                 UNION ALL SELECT turn_id, session_id FROM unjudged WHERE day = DATE '{day}')
             ANTI JOIN day_turn USING (turn_id)"""
     )
+    # A turn whose verdict lies on another day moved here, and has none on this one.
     connection.execute(
         """CREATE OR REPLACE TEMP TABLE touched AS
            SELECT day_turn.turn_id FROM day_turn
-           LEFT JOIN verdict_row AS old USING (turn_id)
-           LEFT JOIN unjudged ON unjudged.turn_id = day_turn.turn_id
+           LEFT JOIN (SELECT * FROM verdict_row WHERE day = $1) AS old USING (turn_id)
+           LEFT JOIN (SELECT * FROM unjudged WHERE day = $1) AS unjudged ON unjudged.turn_id = day_turn.turn_id
            WHERE CASE WHEN old.turn_id IS NOT NULL THEN
-                   (old.day, old.turn_version, old.card_version, old.settings_version, old.code_version)
-                   IS DISTINCT FROM ($1::DATE, day_turn.turn_version, day_turn.card_version, $2, $3)
-                 ELSE (unjudged.day, unjudged.turn_version) IS DISTINCT FROM ($1::DATE, day_turn.turn_version)
+                   (old.turn_version, old.card_version, old.settings_version, old.code_version)
+                   IS DISTINCT FROM (day_turn.turn_version, day_turn.card_version, $2, $3)
+                 ELSE unjudged.turn_version IS DISTINCT FROM day_turn.turn_version
                    OR day_turn.card_version IS NOT NULL END""",
         [day, settings_version(settings), rules_version()],
     )
@@ -167,7 +168,7 @@ def plan_day(
         f"""CREATE OR REPLACE TEMP TABLE moved AS
             SELECT session_id FROM gone UNION SELECT session_id FROM day_turn SEMI JOIN touched USING (turn_id);
             INSERT INTO touched SELECT turn_id FROM day_turn ANTI JOIN touched USING (turn_id)
-            WHERE user_asked_recall AND ({in_sessions} OR turn_id IN ({_MISLED_SQL}))"""
+            WHERE user_asked_recall AND ({in_sessions} OR turn_id IN ({_misled_sql(day)}))"""
     )
     return DayPlan(
         day=day,
@@ -182,14 +183,15 @@ def plan_day(
     )
 
 
-_MISLED_SQL = """
-    SELECT old.turn_id
-    FROM (SELECT turn_id, session_id, unnest(mentions) AS mention
-          FROM verdict_row SEMI JOIN day_turn USING (turn_id)) AS old
-    LEFT JOIN chat_turn AS source ON source.turn_id = old.mention.turn_id AND source.session_id = old.session_id
-    WHERE list_contains(source.named_entities, old.mention.entity) IS NOT TRUE"""
-"""Turns of the day whose verdict rests on a mention that is none any more: what named the entity may have left the
-session or the day, and its own verdict may have followed it already, so that it is not in `gone`."""
+def _misled_sql(day: dt.date) -> str:
+    """Turns of the day whose verdict rests on a mention that is none any more: what named the entity may have left the
+    session or the day, and its own verdict may have followed it already, so that it is not in `gone`."""
+    return f"""
+        SELECT old.turn_id
+        FROM (SELECT turn_id, session_id, unnest(mentions) AS mention FROM verdict_row
+              WHERE day = DATE '{day}') AS old
+        LEFT JOIN chat_turn AS source ON source.turn_id = old.mention.turn_id AND source.session_id = old.session_id
+        WHERE list_contains(source.named_entities, old.mention.entity) IS NOT TRUE"""
 
 
 def _touch_by_lexicon(connection: duckdb.DuckDBPyConnection, day: dt.date, before: str) -> None:
@@ -203,17 +205,18 @@ def _touch_by_lexicon(connection: duckdb.DuckDBPyConnection, day: dt.date, befor
     connection.execute("INSERT INTO touched SELECT DISTINCT turn_id FROM hit_turns ANTI JOIN touched USING (turn_id)")
     connection.unregister("hit_turns")
     connection.execute(
-        f"INSERT INTO touched SELECT DISTINCT turn_id FROM ({_SHIFTED_SQL}) ANTI JOIN touched USING (turn_id)"
+        f"INSERT INTO touched SELECT DISTINCT turn_id FROM ({_shifted_sql(day)}) ANTI JOIN touched USING (turn_id)"
     )
 
 
-_SHIFTED_SQL = """
-    SELECT turn_id
-    FROM (SELECT turn_id, touched_term, touched_topic, unnest(evidence) AS cited
-          FROM verdict_row SEMI JOIN day_turn USING (turn_id))
-    ANTI JOIN topic_lexicon ON position::VARCHAR = cited.key AND term = touched_term AND topic = touched_topic
-    WHERE cited.source = 'topic_lexicon'"""
-"""Turns of the day whose evidence cites a lexicon row by a place at which it does not stand any more."""
+def _shifted_sql(day: dt.date) -> str:
+    """Turns of the day whose evidence cites a lexicon row by a place at which it does not stand any more."""
+    return f"""
+        SELECT turn_id
+        FROM (SELECT turn_id, touched_term, touched_topic, unnest(evidence) AS cited FROM verdict_row
+              WHERE day = DATE '{day}') SEMI JOIN day_turn USING (turn_id)
+        ANTI JOIN topic_lexicon ON position::VARCHAR = cited.key AND term = touched_term AND topic = touched_topic
+        WHERE cited.source = 'topic_lexicon'"""
 
 
 def changed_terms(before: list[LexiconTerm], now: list[LexiconTerm]) -> list[str]:

@@ -1,5 +1,6 @@
 """The warehouse's tables. Types follow the Arrow schemas of `wh_judge.model`; they are never taken from data."""
 
+import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
@@ -87,6 +88,19 @@ def number(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence
     """The only value of a result, a number; NULL counts as 0."""
     row = one(connection, sql, parameters)
     return int(row[0] or 0) if row else 0
+
+
+def wherever_sql(table: str, day: dt.date, turns: str) -> str:
+    """The rows of a table of the turns that a relation names (turn_id), on whatever day they lie.
+
+    Nearly always that is `day`, the rows of which lie together. The other days are looked through only where a turn of
+    them has no row on this one: DuckDB reads nothing for a join with nothing.
+    """
+    here = f"SELECT turn_id FROM {table} WHERE day = DATE '{day}'"
+    return f"""
+        SELECT * FROM {table} WHERE day = DATE '{day}' AND turn_id IN (SELECT turn_id FROM {turns})
+        UNION ALL SELECT * FROM {table} WHERE day <> DATE '{day}' AND turn_id IN (
+            SELECT turn_id FROM {turns} ANTI JOIN ({here}) USING (turn_id))"""
 
 
 def _columns(schema: pa.Schema) -> str:

@@ -12,7 +12,7 @@ from wh_judge.judge import Judgement
 from wh_judge.model import UNJUDGED_SCHEMA, USED_SCHEMA, VERDICT_SCHEMA
 from wh_judge.rules import rules_version
 from wh_judge.store.plan import DayPlan
-from wh_judge.store.schema import names, number, one
+from wh_judge.store.schema import names, number, one, wherever_sql
 from wh_judge.store.versions import settings_version
 
 
@@ -72,14 +72,16 @@ def write(
     Where a turn moved here from a day that was judged since, its last verdict there is in `left_verdict`.
     """
     connection.execute(
-        f"""CREATE OR REPLACE TEMP TABLE old_verdict AS
-           SELECT verdict_row.*, judged_day.lexicon_version,
+        f"""CREATE OR REPLACE TEMP TABLE replaced AS SELECT turn_id FROM touched UNION ALL SELECT turn_id FROM gone;
+           CREATE OR REPLACE TEMP TABLE old_verdict AS
+           SELECT old.*, judged_day.lexicon_version,
                   coalesce(card_as_of, CASE WHEN day = DATE '{day}' THEN '{was_card_as_of}' END) AS card_as_of
-           FROM verdict_row ANTI JOIN new_verdict USING (turn_id, row_hash) LEFT JOIN judged_day USING (day)
-           WHERE turn_id IN (SELECT turn_id FROM touched UNION ALL SELECT turn_id FROM gone);
+           FROM ({wherever_sql("verdict_row", day, "replaced")}) AS old ANTI JOIN new_verdict USING (turn_id, row_hash)
+           LEFT JOIN judged_day USING (day);
            CREATE OR REPLACE TEMP TABLE left_verdict AS
            SELECT * EXCLUDE (until_run, until_at) FROM verdict_closed AS closed SEMI JOIN touched USING (turn_id)
-           WHERE turn_id NOT IN (SELECT turn_id FROM verdict_row) AND turn_id NOT IN (SELECT turn_id FROM unjudged)
+           WHERE turn_id NOT IN (SELECT turn_id FROM ({wherever_sql("verdict_row", day, "touched")}))
+               AND turn_id NOT IN (SELECT turn_id FROM unjudged)
                AND NOT EXISTS (SELECT 1 FROM verdict_change AS told
                                WHERE told.turn_id = closed.turn_id AND told.changed_at >= closed.until_at)
            QUALIFY row_number() OVER (PARTITION BY turn_id ORDER BY until_at DESC) = 1;
@@ -88,15 +90,16 @@ def write(
            WHERE turn_id IN (SELECT turn_id FROM touched UNION ALL SELECT turn_id FROM gone)
            UNION ALL SELECT turn_id, turn_version FROM unjudged_left SEMI JOIN touched USING (turn_id)"""
     )
-    connection.execute("DELETE FROM verdict_row WHERE turn_id IN (SELECT turn_id FROM old_verdict)")
-    connection.execute("DELETE FROM outcome WHERE turn_id IN (SELECT turn_id FROM old_verdict)")
+    # Rows of a day lie together: naming the days keeps the others from being read.
+    for table in ("verdict_row", "outcome"):
+        connection.execute(f"DELETE FROM {table} WHERE (day, turn_id) IN (SELECT day, turn_id FROM old_verdict)")
     connection.execute("DELETE FROM unjudged WHERE turn_id IN (SELECT turn_id FROM old_unjudged)")
     connection.execute("DELETE FROM unjudged_left WHERE turn_id IN (SELECT turn_id FROM old_unjudged)")
     connection.execute(
         """INSERT INTO unjudged_left SELECT turn_id, turn_version FROM old_unjudged
            SEMI JOIN gone USING (turn_id) SEMI JOIN chat_turn USING (turn_id)"""
     )
-    as_they_were = "SELECT turn_id FROM verdict_row SEMI JOIN touched USING (turn_id)"
+    as_they_were = f"SELECT turn_id FROM verdict_row SEMI JOIN touched USING (turn_id) WHERE day = DATE '{day}'"
     # Not always: a join would mix the rows of a day that is judged for the first time.
     others = f"ANTI JOIN ({as_they_were}) USING (turn_id)" if one(connection, f"{as_they_were} LIMIT 1") else ""
     connection.execute(
