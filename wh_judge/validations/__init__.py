@@ -99,20 +99,16 @@ def validate_each(
     numbered = zip(itertools.count(1) if rows is None else rows, claims, strict=False)
     # Some claims at a time, each validation over all of them: what a processor has at hand then serves once more.
     while subjects := [Subject(row, claim, log, first_rows) for row, claim in itertools.islice(numbered, AT_A_TIME)]:
-        found: list[str] = []
+        found: list[list[str]] = []
         for place, judge in enumerate(judges):
-            outcome = ""
-            for subject in subjects:
-                reasons = judge(subject)
-                if reasons is None:
-                    skipped[place] += 1
-                    outcome += "N"
-                elif reasons:
-                    failures[place].append(Failure(named(subject.turn_id), subject.row, joined(reasons)))
-                    outcome += "F"
-                else:
-                    outcome += "P"
-            found.append(outcome)
+            told = [judge(subject) for subject in subjects]
+            skipped[place] += told.count(None)
+            failures[place] += [
+                Failure(named(subject.turn_id), subject.row, joined(reasons))
+                for subject, reasons in zip(subjects, told, strict=True)
+                if reasons
+            ]
+            found.append(["N" if reasons is None else "F" if reasons else "P" for reasons in told])
         letters += map("".join, zip(*found, strict=True))
     results = [
         ValidationResult(
