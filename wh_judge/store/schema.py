@@ -89,26 +89,17 @@ def number(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence
     return int(row[0] or 0) if row else 0
 
 
-AS_IT_IS = " USING COMPRESSION uncompressed"
-"""Of a column's definition: DuckDB then writes it in a third of the time or less, in up to twice the room."""
+def _columns(schema: pa.Schema) -> str:
+    return ", ".join(f'"{f.name}" {_type(f.type)}{"" if f.nullable else " NOT NULL"}' for f in schema)
 
 
-def _columns(schema: pa.Schema, *uncompressed: str) -> str:
-    return ", ".join(
-        f'"{f.name}" {_type(f.type)}{AS_IT_IS if f.name in uncompressed else ""}{"" if f.nullable else " NOT NULL"}'
-        for f in schema
-    )
-
-
-def _verdict_row(*uncompressed: str) -> str:
-    """A verdict with the versions of exactly the inputs that decided it. `row_hash` covers all but itself, the run and
-    the time, so that it does not depend on the way by which a verdict came about."""
-    return f"""
-    day DATE NOT NULL, {_columns(VERDICT_SCHEMA, *uncompressed)},
-    turn_version VARCHAR NOT NULL, card_version VARCHAR NOT NULL,
+_VERDICT_ROW = f"""
+    day DATE NOT NULL, {_columns(VERDICT_SCHEMA)}, turn_version VARCHAR NOT NULL, card_version VARCHAR NOT NULL,
     settings_version VARCHAR NOT NULL, code_version VARCHAR NOT NULL,
     {_columns(pa.schema([f for f in USED_SCHEMA if f.name != "turn_id"]))},
     row_hash VARCHAR NOT NULL, run_id VARCHAR NOT NULL, written_at TIMESTAMPTZ NOT NULL"""
+"""A verdict with the versions of exactly the inputs that decided it. `row_hash` covers all but itself, the run and the
+time, so that it does not depend on the way by which a verdict came about."""
 
 
 SHOWN_TEXT = 2_000
@@ -137,8 +128,7 @@ CREATE SEQUENCE IF NOT EXISTS arrival;
 CREATE TABLE IF NOT EXISTS log_file (
     name VARCHAR PRIMARY KEY, sha256 VARCHAR, size BIGINT, mtime_ns BIGINT, arrival BIGINT, normalised BIGINT);
 CREATE TABLE IF NOT EXISTS turn_row (
-    {_columns(TURN_SCHEMA, "user_message", "reply_text")},
-    day DATE NOT NULL, file VARCHAR NOT NULL, line BIGINT NOT NULL, arrival BIGINT NOT NULL,
+    {_columns(TURN_SCHEMA)}, day DATE NOT NULL, file VARCHAR NOT NULL, line BIGINT NOT NULL, arrival BIGINT NOT NULL,
     is_current BOOLEAN NOT NULL, row_hash VARCHAR NOT NULL);
 CREATE OR REPLACE VIEW chat_turn AS SELECT * EXCLUDE (arrival, is_current, row_hash) FROM turn_row WHERE is_current;
 CREATE TABLE IF NOT EXISTS input_file (
@@ -170,9 +160,9 @@ CREATE TABLE IF NOT EXISTS lexicon_history (
     version VARCHAR NOT NULL, position BIGINT NOT NULL, {_columns(LEXICON_SCHEMA)}, valid_from TIMESTAMPTZ NOT NULL);
 CREATE TABLE IF NOT EXISTS settings_history (
     version VARCHAR PRIMARY KEY, endings VARCHAR[] NOT NULL, valid_from TIMESTAMPTZ NOT NULL);
-CREATE TABLE IF NOT EXISTS verdict_row ({_verdict_row("evidence")});
+CREATE TABLE IF NOT EXISTS verdict_row ({_VERDICT_ROW});
 CREATE TABLE IF NOT EXISTS verdict_closed (
-    {_verdict_row()}, lexicon_version VARCHAR, until_run VARCHAR NOT NULL, until_at TIMESTAMPTZ NOT NULL,
+    {_VERDICT_ROW}, lexicon_version VARCHAR, until_run VARCHAR NOT NULL, until_at TIMESTAMPTZ NOT NULL,
     card_as_of VARCHAR);
 CREATE OR REPLACE VIEW verdict AS
     SELECT * EXCLUDE (row_hash, run_id, written_at), {_EVIDENCE_SHOWN} AS evidence_shown FROM verdict_row;

@@ -12,18 +12,7 @@ import duckdb
 from wh_judge.errors import UserError
 from wh_judge.store import transaction
 from wh_judge.store.layout import CONFIG
-from wh_judge.store.schema import (
-    AS_IT_IS,
-    FOLLOWING,
-    LOOKED_UP,
-    PUBLISHED,
-    STORED,
-    UNCOMPRESSED,
-    VERSIONED,
-    VIEWED,
-    number,
-    one,
-)
+from wh_judge.store.schema import FOLLOWING, LOOKED_UP, PUBLISHED, STORED, UNCOMPRESSED, VERSIONED, VIEWED, number, one
 from wh_judge.store.versions import table_version
 from wh_judge.text import sql_text
 
@@ -138,7 +127,10 @@ def _columns(connection: duckdb.DuckDBPyConnection, name: str, source: str) -> s
     """A table's columns as a definition."""
     described = connection.execute(f"SELECT column_name, column_type FROM (DESCRIBE {source})").fetchall()
     uncompressed = UNCOMPRESSED.get(name, ())
-    return ", ".join(f'"{column}" {kind}{AS_IT_IS if column in uncompressed else ""}' for column, kind in described)
+    return ", ".join(
+        f'"{column}" {kind}{" USING COMPRESSION uncompressed" if column in uncompressed else ""}'
+        for column, kind in described
+    )
 
 
 def is_published(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:

@@ -17,7 +17,7 @@ import pytest
 from wh_judge import store
 from wh_judge.errors import UserError
 from wh_judge.store import is_of_the_disk, layout, open_warehouse, transaction
-from wh_judge.store.schema import AS_IT_IS, DDL, number, one
+from wh_judge.store.schema import number, one
 from wh_judge_tests.holder import hold
 from wh_judge_tests.house import DAY_1, House, rows, tables
 
@@ -233,19 +233,6 @@ def test_an_older_warehouse_is_migrated_and_keeps_its_rows(house: House, monkeyp
         with house.warehouse() as connection:
             assert connection.execute("FROM judged_day").fetchall() == before != []
             assert number(connection, "FROM schema_version") == 2
-
-
-def test_one_whose_texts_are_stored_in_another_way_goes_on(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as older:
-        older.setattr(layout, "DDL", DDL.replace(AS_IT_IS, ""))
-        older.setattr(layout, "_DDL_HASH", "older")
-        with house.warehouse() as connection:
-            house.bring_in(connection)
-            before = tables(connection)["chat_turn"]
-    with house.warehouse() as connection:
-        house.judge(connection, DAY_1)
-        assert number(connection, "SELECT count(*) FROM verdict") > 0
-        assert tables(connection)["chat_turn"] == before != []
 
 
 def test_drafts_of_an_older_version_are_kept(house: House) -> None:
