@@ -4,7 +4,7 @@ Everything that crosses a border of the program is one of these models: the thre
 verdict and its evidence. Inside, rows travel as Arrow tables with the schemas at the end of this file.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, get_args
 from zoneinfo import ZoneInfo
 
@@ -303,10 +303,18 @@ def verdict_from_record(record: dict[str, Any]) -> Verdict:
     return Verdict.model_construct(**{name: record[name] for name in Verdict.model_fields} | {"evidence": evidence})
 
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
 def turns_from(table: pa.Table) -> list[ChatTurn]:
     """The rows of a table in TURN_SCHEMA; they were validated when they were read."""
     turns = [ChatTurn.__new__(ChatTurn) for _ in range(table.num_rows)]
-    for turn, record in zip(turns, table.to_pylist(), strict=True):
+    place, moments = table.schema.names.index("turn_at"), table["turn_at"]
+    # Arrow makes a moment in more time than all other cells of a turn; their keys stay in order.
+    others = table.set_column(place, "turn_at", pa.nulls(table.num_rows)).to_pylist()
+    passed = moments.cast(pa.timestamp("us", "UTC")).to_numpy().view("timedelta64[us]").tolist()
+    for turn, record, since in zip(turns, others, passed, strict=True):
+        record["turn_at"] = _EPOCH + since
         _fill(turn, record)
     return turns
 

@@ -1,7 +1,8 @@
 """Text as the rules read it: white space, sentences, quoted cells. One definition for Python and for SQL."""
 
+import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 WHITESPACE = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
@@ -30,6 +31,7 @@ what joins and colours them. Ranges, not Unicode's categories: Python and RE2 kn
 _TRAILING = frozenset(chr(code) for first, last in TRAILING_RANGES for code in range(ord(first), ord(last) + 1))
 
 HANGUL_FIRST, HANGUL_LAST = "가", "힣"
+_HANGUL = re.compile(f"[{HANGUL_FIRST}-{HANGUL_LAST}]")
 
 QUOTE_LIMIT = 40
 """Characters of a cell that a sentence quotes before it is cut."""
@@ -71,11 +73,11 @@ def as_seen(text: str) -> str:
     return " ".join(nfc(text).translate(dict.fromkeys(map(ord, UNSEEN))).split())
 
 
-def sentences(text: str) -> Iterator[str]:
+def sentences(text: str) -> list[str]:
     """The pieces between sentence ends, blank ones included, in order."""
     for end in SENTENCE_ENDS[1:]:
         text = text.replace(end, SENTENCE_ENDS[0])
-    yield from text.split(SENTENCE_ENDS[0])
+    return text.split(SENTENCE_ENDS[0])
 
 
 def last_word(sentence: str) -> str | None:
@@ -99,7 +101,7 @@ def without_trailing(sentence: str) -> str:
 
 def has_hangul(text: str) -> bool:
     """Whether the text has at least one composed Hangul syllable."""
-    return any(HANGUL_FIRST <= character <= HANGUL_LAST for character in text)
+    return _HANGUL.search(text) is not None
 
 
 def quoted(text: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import chain
 from queue import Queue
 from typing import NamedTuple
 
@@ -28,6 +29,10 @@ from wh_judge.validations import Log, Outcomes, claim_from_record, validate_each
 
 BUCKET_ROWS = 12_500
 """Verdicts that are validated at a time; as Python objects they take a few hundred megabytes."""
+
+
+RECORDS = 100
+"""Verdicts that are Python objects at a time."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +193,9 @@ def validate_here(
         numbers: the place of each row in the input; else they count from 1.
     """
     known = known or Known(cards_from(judged.cards), Lexicon(lexicon_from(judged.lexicon)))
-    return validate_each(map(claim_from_record, rows.to_pylist()), _log(judged, known), rows=numbers)
+    # Few at a time: what was just made is still at hand in the processor when it is looked at.
+    records = chain.from_iterable(batch.to_pylist() for batch in rows.to_batches(RECORDS))
+    return validate_each(map(claim_from_record, records), _log(judged, known), rows=numbers)
 
 
 def _together(count: int, places: list[np.ndarray], found: list[Outcomes]) -> Outcomes:

@@ -12,8 +12,8 @@ NAMES_SHOWN = 3
 
 def find(turn: ChatTurn, card: CharacterCard) -> list[str] | None:
     """The reference: the turn's names that are not in the card, each once, in the log's order; None without names."""
-    if turn.named_entities is None:
-        return None
+    if not turn.named_entities:
+        return turn.named_entities
     canon = set(card.canon_entities)
     return [name for name in dict.fromkeys(turn.named_entities) if name not in canon]
 

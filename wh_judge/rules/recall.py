@@ -21,6 +21,9 @@ class Recall:
     source: Mention | None = None
 
 
+NOT_ASKED = Recall(asked=False, role_found=False)
+
+
 def turn_order(turn_id: str) -> tuple[int, str]:
     """The order of turns inside a session: T-9 before T-10."""
     return len(turn_id), turn_id
@@ -40,7 +43,7 @@ def first_mentions(turns: Iterable[ChatTurn]) -> dict[tuple[str, str], Mention]:
 def find(turn: ChatTurn, card: CharacterCard, mentions: Mapping[tuple[str, str], Mention]) -> Recall:
     """The reference: the first asked entity, in card order, that an earlier turn named and this reply does not."""
     if not turn.user_asked_recall or turn.user_message is None:
-        return Recall(asked=False, role_found=False)
+        return NOT_ASKED
     asked = [row for row in card.entity_roles if row.role in (turn.user_message or "")]
     if turn.reply_text is not None and turn.reply_text.strip():
         for row in asked:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from wh_judge.model import CharacterCard, ChatTurn, Evidence
 from wh_judge.rules.rule import Case, Findings, Rule, RuleSettings, cite, example
@@ -10,7 +11,6 @@ from wh_judge.text import (
     TRAILING_RANGES,
     WHITESPACE,
     has_hangul,
-    last_word,
     quoted,
     regex_class,
     regex_ranges,
@@ -42,8 +42,9 @@ def speech_level(reply: str | None, settings: RuleSettings) -> str | None:
 
 def is_polite(sentence: str, settings: RuleSettings) -> bool:
     """Whether the last word of a sentence, without what trails it where that is ignored, ends politely."""
-    word = last_word(without_trailing(sentence) if settings.ignore_trailing else sentence)
-    return word is not None and word.endswith(settings.endings)
+    # No ending holds white space: what ends the sentence ends its last word.
+    spoken = without_trailing(sentence) if settings.ignore_trailing else sentence.rstrip()
+    return spoken.endswith(settings.endings)
 
 
 def joined(level: str | None, first_person: str | None) -> str | None:
@@ -54,12 +55,18 @@ def joined(level: str | None, first_person: str | None) -> str | None:
 def find(turn: ChatTurn, card: CharacterCard, settings: RuleSettings) -> Speech:
     """The reference: what the card expects, what the reply shows, and how many of the two differ."""
     level = speech_level(turn.reply_text, settings)
-    pairs = [(level, card.honorific_rule), (turn.first_person, card.first_person)]
+    return compare(level, turn.first_person, card.honorific_rule, card.first_person)
+
+
+@lru_cache(maxsize=4096)
+def compare(level: str | None, person: str | None, wanted_level: str | None, wanted_person: str | None) -> Speech:
+    """The two of a reply beside the two of a card. Kept, since few combinations come again and again."""
+    pairs = [(level, wanted_level), (person, wanted_person)]
     compared = [(seen, wanted) for seen, wanted in pairs if seen is not None and wanted is not None]
     return Speech(
         level=level,
-        expected=joined(card.honorific_rule, card.first_person),
-        observed=joined(level, turn.first_person),
+        expected=joined(wanted_level, wanted_person),
+        observed=joined(level, person),
         compared=len(compared),
         differing=sum(seen != wanted for seen, wanted in compared),
     )

@@ -23,12 +23,14 @@ FROM validation GROUP BY code ORDER BY code
 """The counts of each validation over all days, of a warehouse or a snapshot."""
 
 
-def read_scores(connection: duckdb.DuckDBPyConnection) -> pa.Table:
-    """The scores of all judged turns on each axis, in SCORE_SCHEMA, by the cards that judged them."""
+def read_scores(connection: duckdb.DuckDBPyConnection, *, prompted: bool = False) -> pa.Table:
+    """The scores of judged turns on each axis, in SCORE_SCHEMA, by the cards that judged them.
+
+    Of all turns, or only of those that answered a prompt.
+    """
+    turns = "(SELECT * FROM chat_turn WHERE prompt_id IS NOT NULL)" if prompted else "chat_turn"
     cards = "(SELECT DISTINCT ON (character_id, version) *, version AS card_version FROM card_history)"
-    return arrow(
-        connection, f"{scores_sql('chat_turn', cards, 'verdict')} ORDER BY length(turn_id), turn_id", SCORE_SCHEMA
-    )
+    return arrow(connection, f"{scores_sql(turns, cards, 'verdict')} ORDER BY length(turn_id), turn_id", SCORE_SCHEMA)
 
 
 def read_judged(connection: duckdb.DuckDBPyConnection) -> tuple[pa.Table, pa.Table]:

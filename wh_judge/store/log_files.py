@@ -160,7 +160,13 @@ def _replace_file(
     return read
 
 
+CHUNK_ROWS = 10_000
+"""Rows that one thread of DuckDB takes at a time."""
+
+
 def _with_day(batch: Batch) -> pa.Table:
     local = pc.local_timestamp(batch.rows["turn_at"].cast(pa.timestamp("us", KST.key)))
     rows = batch.rows.append_column("day", local.cast(pa.date32(), safe=False))
-    return rows.append_column("line", pa.array(batch.lines, pa.int64()))
+    rows = rows.append_column("line", pa.array(batch.lines, pa.int64()))
+    # As one chunk, all of them would be a single thread's.
+    return pa.Table.from_batches(rows.to_batches(CHUNK_ROWS), rows.schema)

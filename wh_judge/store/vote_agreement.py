@@ -25,7 +25,7 @@ def agreement_now(connection: duckdb.DuckDBPyConnection, settings: RuleSettings)
     Of the judge of this program the verdicts in force are the first run, and its further runs judge the voted sessions
     again.
     """
-    scores = read_scores(connection)
+    scores = read_scores(connection, prompted=True)
     voted = judged_again(*read_voted_sessions(connection), settings)
     stored = judged_by(scores, RULES, run="0")
     # A case without a vote says nothing of how stable the judge is on those that have one.

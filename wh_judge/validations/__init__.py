@@ -69,6 +69,10 @@ def validate(
     return validate_each(claims, log, validations).results
 
 
+AT_A_TIME = 50
+"""Claims that are looked at together."""
+
+
 def validate_each(
     claims: Iterable[Mapping[str, Any]],
     log: Log,
@@ -92,20 +96,20 @@ def validate_each(
     failures: list[list[Failure]] = [[] for _ in judges]
     first_rows: dict[str, int] = {}
     letters: list[str] = []
-    for row, claim in zip(itertools.count(1) if rows is None else rows, claims, strict=False):
-        subject = Subject(row, claim, log, first_rows)
-        found = ""
+    numbered = zip(itertools.count(1) if rows is None else rows, claims, strict=False)
+    # Some claims at a time, each validation over all of them: what a processor has at hand then serves once more.
+    while subjects := [Subject(row, claim, log, first_rows) for row, claim in itertools.islice(numbered, AT_A_TIME)]:
+        found: list[list[str]] = []
         for place, judge in enumerate(judges):
-            reasons = judge(subject)
-            if reasons is None:
-                skipped[place] += 1
-                found += "N"
-            elif reasons:
-                failures[place].append(Failure(named(subject.turn_id), row, joined(reasons)))
-                found += "F"
-            else:
-                found += "P"
-        letters.append(found)
+            told = [judge(subject) for subject in subjects]
+            skipped[place] += told.count(None)
+            failures[place] += [
+                Failure(named(subject.turn_id), subject.row, joined(reasons))
+                for subject, reasons in zip(subjects, told, strict=True)
+                if reasons
+            ]
+            found.append(["N" if reasons is None else "F" if reasons else "P" for reasons in told])
+        letters += map("".join, zip(*found, strict=True))
     results = [
         ValidationResult(
             number=validation.number,

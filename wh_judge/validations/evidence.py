@@ -43,21 +43,19 @@ def evidence_value(subject: Subject) -> Reasons:
     cited = subject.cited()
     if subject.turn is None or not cited:
         return None
-    turns = _citable_turns(subject)
+    citable = {"chat_turn": _citable_turns(subject), "character_card": [subject.card] if subject.card else []}
     reasons: list[str] = []
     lexicon: list[tuple[int, str, dict[str, Any]]] = []
     for place, source, field, row in cited:
         if source == "topic_lexicon":
             lexicon.append((place, field, row))
             continue
-        rows: list[Any] = turns if source == "chat_turn" else [subject.card] if subject.card else []
         key = row.get("key")
-        if key is not None:
-            rows = [one for one in rows if _key(one) == key]
-        for one in rows:
-            if _holds(subject, one, field, row):
+        for one in citable[source]:
+            if (key is None or key == _key(one)) and _holds(subject, one, field, row):
                 break
         else:
+            rows = [one for one in citable[source] if key is None or key == _key(one)]
             reasons.append(_mismatch(place, source, field, row, rows))
     if lexicon:
         reasons += _lexicon_mismatches(subject, lexicon)

@@ -95,10 +95,10 @@ class Subject:
         self.row = row
         self.log = log
         self.given = claim
-        self.claim: dict[str, Any] = dict(claim) if isinstance(claim, Mapping) else {}
+        self.claim: dict[str, Any] = claim if isinstance(claim, dict) else {}
         """The claim as an object; what is none is read as an empty one."""
-        if isinstance(claim, dict):
-            self.claim = claim
+        if not isinstance(claim, dict) and isinstance(claim, Mapping):
+            self.claim = dict(claim)
         self.turn_id: Any = self.claim.get("turn_id")
         self.turn: ChatTurn | None = None
         """The log's turn, or None where the log has none with this id."""
@@ -131,10 +131,12 @@ class Subject:
     def cited(self) -> list[Cited]:
         """The evidence rows whose `field` is a column of their `source`."""
         if self._cited is None:
-            self._cited = []
-            for place, row in enumerate(self.evidence):
-                if isinstance(row, dict):
-                    source, column = row.get("source"), row.get("field")
-                    if isinstance(source, str) and isinstance(column, str) and column in COLUMNS.get(source, ()):
-                        self._cited.append((place, source, column, row))
+            self._cited = [
+                (place, source, column, row)
+                for place, row in enumerate(self.evidence)
+                if isinstance(row, dict)
+                and isinstance(source := row.get("source"), str)
+                and isinstance(column := row.get("field"), str)
+                and column in COLUMNS.get(source, ())
+            ]
         return self._cited

@@ -93,3 +93,10 @@ def test_the_order_in_which_rows_lie_changes_no_bit_of_an_evaluation(sample: Con
         shuffle(sample, seed)
         sample.execute(f"SET threads = {seed}")
         assert documents(sample, settings) == expected
+
+
+def test_scores_of_turns_that_answered_a_prompt_are_among_all_scores(warehouse: Connection) -> None:
+    scores = read_scores(warehouse).to_pylist()
+    answering = [row for row in scores if row["prompt_id"] is not None]
+    assert 0 < len(answering) < len(scores)
+    assert read_scores(warehouse, prompted=True).to_pylist() == answering

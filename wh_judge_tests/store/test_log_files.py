@@ -195,8 +195,11 @@ def test_a_file_is_brought_in_whole_or_not_at_all(
 def test_batches_of_a_file_make_no_difference(
     warehouse: Connection, house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingest, "BATCH_ROWS", 2)
+    monkeypatch.setattr(ingest, "BATCH_ROWS", 4)
+    monkeypatch.setattr(log_files, "CHUNK_ROWS", 2)
+    in_place = "SELECT file, line, turn_id FROM turn_row"
     with open_warehouse(tmp_path / "other.duckdb") as other:
         house.bring_in(other)
         for name in ("chat_turn", "rejected_rows", "character_card"):
             assert tables(other)[name] == tables(warehouse)[name]
+        assert rows(other, in_place) == rows(warehouse, in_place)

@@ -52,14 +52,19 @@ def test_a_verdict_in_force_names_the_run_that_wrote_it(warehouse: Connection, f
         assert rows(reader, sql.format("verdict")) == rows(warehouse, sql.format("verdict_row")) != []
 
 
-def test_rows_lie_in_their_order(warehouse: Connection, folder: Path) -> None:
+@pytest.mark.parametrize("order", [None, "DESC", "ASC"], ids=["as written", "falling", "rising"])
+def test_rows_lie_in_their_order(order: str | None, warehouse: Connection, folder: Path) -> None:
+    for table in ("turn_row", "verdict_row") if order else ():
+        warehouse.execute(
+            f"""CREATE TEMP TABLE other AS FROM {table} ORDER BY day {order}, length(turn_id) {order}, turn_id {order};
+                DELETE FROM {table}; INSERT INTO {table} FROM other; DROP TABLE other"""
+        )
     path = publish(warehouse, folder, keep=5).path
     with duckdb.connect(str(path), read_only=True) as reader:
-        found = [turn_id for (turn_id,) in rows(reader, "SELECT turn_id FROM verdict")]
-    assert found == sorted(found, key=lambda turn_id: rows(warehouse, _PLACE, turn_id))
-
-
-_PLACE = "SELECT day, length(turn_id), turn_id FROM verdict WHERE turn_id = ?"
+        for table in ("chat_turn", "verdict"):
+            found = rows(reader, f"SELECT day, length(turn_id), turn_id FROM {table}")
+            assert found == sorted(found)
+            assert len(found) > 10
 
 
 def test_a_snapshot_counts_its_rows(warehouse: Connection, folder: Path) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from wh_judge import validations
 from wh_judge.model import VERDICTS
 from wh_judge.rules.hedge import NOTE_CODES
-from wh_judge.validations import MODEL_OUTPUT, VALIDATIONS, claim_from_record, validate
+from wh_judge.validations import MODEL_OUTPUT, VALIDATIONS, claim_from_record, validate, validate_each
 from wh_judge_tests.validations.damage import Damage
 from wh_judge_tests.validations.damages import DAMAGES
 from wh_judge_tests.validations.states import STATE, State, all_failures, claim_about, results, worked, worked_claims
@@ -54,6 +55,18 @@ def test_exactly_the_damaged_turn_is_named(damage: Damage) -> None:
         (damage.turn_id, claims.index(claim) + 1)
     ]
     assert damage.says in result.failures[0].reason
+
+
+@pytest.mark.parametrize("size", [1, 3, len(STATE.turns)])
+def test_however_many_are_looked_at_at_a_time(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    claims = [*STATE.claims(), *STATE.claims()]
+    for damage in DAMAGES[::3]:
+        damage.change(claim_about(claims, damage.turn_id))
+    monkeypatch.setattr(validations, "AT_A_TIME", 1_000)
+    expected = validate_each(claims, LOG)
+    monkeypatch.setattr(validations, "AT_A_TIME", size)
+    assert validate_each(iter(claims), LOG) == expected
+    assert len(expected.letters) == len(claims)
 
 
 def test_every_validation_has_three_kinds_of_damage() -> None:
