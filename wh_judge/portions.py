@@ -35,17 +35,20 @@ def _own(turns: pa.Table) -> np.ndarray:
 def _cited(turns: pa.Table, earlier: pa.Table, weight: int) -> np.ndarray:
     """Bytes of the longest reply that each of the n turns may have to cite."""
     asks = pc.fill_null(turns["user_asked_recall"], False)
-    columns = ["session_id", "reply_text"]
-    naming = turns.filter(pc.greater(pc.list_value_length(turns["named_entities"]), 0)).select(columns)
-    sources = pa.concat_tables([naming, earlier.select(columns).cast(naming.schema)])
-    lengths = _lengths(sources["reply_text"])
-    if int(lengths.max(initial=0)) * pc.sum(asks.cast(pa.int64()), min_count=0).as_py() <= weight:
+    names_somebody = pc.greater(pc.list_value_length(turns["named_entities"]), 0)
+    # Not the replies themselves, which a filter copies.
+    naming = _of_sessions(turns).filter(names_somebody)
+    sources = pa.concat_tables([naming, _of_sessions(earlier)])
+    if _filled(sources["length"]).max(initial=0) * pc.sum(asks.cast(pa.int64()), min_count=0).as_py() <= weight:
         return np.zeros(turns.num_rows, np.int64)
-    longest = pa.table({"session_id": sources["session_id"], "length": lengths})
-    longest = longest.group_by("session_id").aggregate([("length", "max")])
+    longest = sources.group_by("session_id").aggregate([("length", "max")])
     place = pc.index_in(turns["session_id"], longest["session_id"].combine_chunks())
     found = pc.if_else(asks, longest["length_max"].combine_chunks().take(place), 0)
     return _filled(found)
+
+
+def _of_sessions(rows: pa.Table) -> pa.Table:
+    return pa.table({"session_id": rows["session_id"], "length": pc.binary_length(rows["reply_text"])})
 
 
 def _lengths(texts: pa.ChunkedArray) -> np.ndarray:
