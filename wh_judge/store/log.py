@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from wh_judge.model import TURN_SCHEMA
 from wh_judge.store.schema import in_turn_order, names, number
-from wh_judge.store.versions import table_version
+from wh_judge.store.versions import turns_version
 
 
 def read_turns(connection: duckdb.DuckDBPyConnection, day: dt.date) -> pa.Table:
@@ -50,9 +50,7 @@ def day_facts(connection: duckdb.DuckDBPyConnection, day: dt.date) -> DayFacts:
     """What is to be said of the day's turns."""
     where = f"WHERE day = DATE '{day}'"
     return DayFacts(
-        version=table_version(
-            connection, f"SELECT turn_id, row_hash FROM turn_row WHERE is_current AND day = DATE '{day}'", "turn_id"
-        ),
+        version=turns_version(connection, day),
         sessions=number(connection, f"SELECT count(DISTINCT session_id) FROM chat_turn {where}"),
         normalised=number(connection, "SELECT sum(normalised) FROM log_file"),
         without_card=connection.execute(

@@ -154,6 +154,10 @@ def _replace_file(
                  GROUP BY turn_id HAVING count(*) > 1 OR NOT bool_or(is_current)) AS newest
            WHERE turn_row.turn_id = newest.turn_id"""
     )
+    connection.execute(
+        """DELETE FROM turns_version WHERE day IN (
+               SELECT day FROM old_turn UNION SELECT day FROM turn_row SEMI JOIN touched USING (turn_id))"""
+    )
     keep_replaced_turns(connection)
     connection.execute("DROP TABLE touched")
     connection.execute("INSERT OR REPLACE INTO log_file VALUES (?, ?, ?, ?, ?, ?)", [name, *facts, arrival, normalised])

@@ -21,6 +21,7 @@ from wh_judge.store.versions import (
     lexicon_version,
     settings_version,
     table_version,
+    turns_version,
 )
 
 PARTS = ("turns", "cards", "earlier", "lexicon", "settings", "rules")
@@ -54,9 +55,8 @@ def inputs_version(
     connection: duckdb.DuckDBPyConnection, day: dt.date, settings: RuleSettings, card_as_of: CardAsOf = "now"
 ) -> str:
     """Hash of everything that the day is judged from, by part, so that two versions tell which part differs."""
-    turns = f"SELECT turn_id, row_hash FROM turn_row WHERE is_current AND day = DATE '{day}'"
     versions = {
-        "turns": table_version(connection, turns, "turn_id"),
+        "turns": turns_version(connection, day),
         "cards": _cards_version(connection, day, card_as_of),
         "earlier": table_version(connection, _earlier_sql(day), "session_id, entity"),
         "lexicon": lexicon_version(connection),

@@ -14,8 +14,9 @@ from wh_judge.rowwise import Batch
 from wh_judge.store import log_files, open_warehouse
 from wh_judge.store.log_files import ingest_log
 from wh_judge.store.problems import read_problems
+from wh_judge.store.versions import table_version, turns_version
 from wh_judge_tests.builders import turn
-from wh_judge_tests.house import DAY_1, DAY_2, DAY_3, LOG, House, at, rows, tables
+from wh_judge_tests.house import DAY_1, DAY_2, DAY_3, LOG, House, Line, at, rows, tables
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -203,3 +204,36 @@ def test_batches_of_a_file_make_no_difference(
         for name in ("chat_turn", "rejected_rows", "character_card"):
             assert tables(other)[name] == tables(warehouse)[name]
         assert rows(other, in_place) == rows(warehouse, in_place)
+
+
+def test_the_kept_hash_of_a_day_is_that_of_its_turns_whatever_files_did(warehouse: Connection, house: House) -> None:
+    """It says whether a day is stale: a day whose turns changed unseen would keep its verdicts."""
+    moved = turn("T-1", turn_at=at(2), reply_text="옮겼다.")
+    steps: list[tuple[str, list[Line]]] = [
+        ("later", [turn("T-1", turn_at=at(1), reply_text="나중 것."), turn("T-90", turn_at=at(3))]),
+        ("later", [moved]),
+        (str(DAY_1), LOG.day_1[1:]),
+        ("later", [turn("T-90", turn_at=at(1))]),
+        (str(DAY_1), [moved, "{", *LOG.day_1]),
+        ("later", []),
+        ("last", [turn("T-6", turn_at=at(1)), turn("T-6", turn_at=at(3))]),
+    ]
+    seen = set()
+    for name, lines in steps:
+        house.log(name, *lines)
+        ingest_log(warehouse, house.turns)
+        for day in (DAY_1, DAY_2, DAY_3):
+            current = f"SELECT turn_id, row_hash FROM turn_row WHERE is_current AND day = DATE '{day}'"
+            assert turns_version(warehouse, day) == table_version(warehouse, current, "turn_id"), (name, day)
+            seen.add(turns_version(warehouse, day))
+    assert rows(warehouse, "SELECT count(*), count(DISTINCT day) FROM turns_version") == [(3, 3)]
+    assert len(seen) > 5
+
+
+def test_a_warehouse_at_which_another_version_was_at_work_keeps_no_hashes(house: House) -> None:
+    with house.warehouse() as connection:
+        house.bring_in(connection)
+        turns_version(connection, DAY_1)
+        connection.execute("UPDATE layout SET version = 'of another version'")
+    with house.warehouse() as connection:
+        assert rows(connection, "FROM turns_version") == []
