@@ -8,7 +8,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,7 @@ from dagster._core.storage.event_log import SqlPollingEventWatcher
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
 from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
-from dagster._core.storage.sqlite_storage import (
-    DagsterSqliteStorage,
-    _event_logs_directory,
-    _runs_directory,
-)
+from dagster._core.storage.sqlite_storage import DagsterSqliteStorage, _event_logs_directory, _runs_directory
 from dagster._serdes import ConfigurableClassData
 
 RUNS_OPEN = 4
@@ -91,16 +87,28 @@ class _Events(SqliteEventLogStorage):
         """Make the tables where they are missing: once by Dagster, which reads all its migrations, then by copy."""
         path = Path(self.path_for_shard(shard))
         is_new = not path.exists()
-        if is_new and self._empty:
-            partial = path.with_name(f"{shard}.{os.getpid()}.new")
-            partial.write_bytes(self._empty)
-            with suppress(FileExistsError):  # Another process was faster.
-                os.link(partial, path)
-            partial.unlink()
+        if is_new and self._empty and self._is_copied(path):
             return
         with super().run_connection(shard) as connection:
             if is_new and shard != INDEX_SHARD_NAME:
-                self._empty = connection.connection.driver_connection.serialize()
+                content = connection.connection.driver_connection.serialize()
+                # Another process may have begun to write in it.
+                if connection.execute(db.text("SELECT 1 FROM event_logs LIMIT 1")).first() is None:
+                    self._empty = content
+
+    def _is_copied(self, path: Path) -> bool:
+        """Make the file of a run, whole or not at all; where that cannot be done, Dagster tries and tells why."""
+        partial = path.with_name(f"{path.name}.{os.getpid()}.new")
+        try:
+            partial.write_bytes(self._empty)
+            os.link(partial, path)
+        except FileExistsError:
+            return True  # Another process was faster.
+        except OSError:
+            return False
+        finally:
+            partial.unlink(missing_ok=True)
+        return True
 
     def _let_go(self, keep: int) -> None:
         while len(self._kept) > keep:

@@ -1,11 +1,13 @@
 """Dagster's storage with connections that stay open, beside Dagster's own on the same files."""
 
+import errno
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import dagster as dg
@@ -127,3 +129,24 @@ def test_who_watches_a_run_is_told_of_what_another_process_does(home: Path) -> N
         assert over.wait(timeout=60), told
         assert told == events(instance, ONE)
         instance.end_watch_event_logs(ONE, tell)
+
+
+def test_where_files_cannot_be_linked_runs_are_kept_all_the_same(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, "no links here")
+
+    with opened(home) as instance:
+        runs = [run(instance)]
+        monkeypatch.setattr("wh_judge.history.os.link", refuse)
+        runs += [run(instance), run(instance)]
+        assert all(events(instance, one)[-1] == SUCCESS for one in runs)
+        assert not list(home.rglob("*.new"))
+
+
+def test_the_file_of_a_run_begins_without_events_of_another(home: Path) -> None:
+    with opened(home) as instance:
+        first, second = run(instance), run(instance)
+        assert {entry.run_id for entry in instance.all_logs(second)} == {second}
+        with closing(sqlite3.connect(next(home.rglob(f"{second}.db")))) as connection:
+            found = connection.execute("SELECT DISTINCT run_id FROM event_logs").fetchall()
+        assert found == [(second,)] and first != second
