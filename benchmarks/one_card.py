@@ -96,7 +96,7 @@ def judge_stale(connection: duckdb.DuckDBPyConnection, settings: Settings, run_i
     begun = time.perf_counter()
     replace_table(connection, TABLES["character_card"], settings.inputs / "cards.json")
     stale = [entry.day for entry in find_stale(connection, settings.rules)]
-    written = sum(judge_day(connection, day, settings, lambda _rows: True, run_id).written for day in stale)
+    written = sum(judge_day(connection, day, settings, lambda _read_all: True, run_id).written for day in stale)
     return len(stale), written, time.perf_counter() - begun
 
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from wh_judge.judge import Judgement, judge
 from wh_judge.settings import Settings
-from wh_judge.store.days import DayResult, replace_day
+from wh_judge.store.days import DayResult, ReadAll, replace_day
 from wh_judge.store.decisions import keep_new_decisions
 from wh_judge.store.plan import DayInputs, DayPlan, plan_day, read_inputs
 from wh_judge.store.verdicts import read_judged, read_turns
@@ -23,7 +23,7 @@ def judge_day(
     connection: duckdb.DuckDBPyConnection,
     day: dt.date,
     settings: Settings,
-    holds: Callable[[pa.Table], bool],
+    holds: Callable[[ReadAll], bool],
     run_id: str,
 ) -> DayResult:
     """Bring the day's verdicts up to date with the warehouse.
@@ -32,7 +32,8 @@ def judge_day(
         connection: the warehouse.
         day: the day.
         settings: the rules' settings, which version of a card a turn is judged by, and the engine.
-        holds: given all verdicts of the day as they will be committed, whether all holds that is not a validation.
+        holds: given what reads all verdicts of the day as they will be committed, whether all holds that is not a
+            validation.
         run_id: the run that the verdicts are written by.
     """
     keep_new_decisions(connection, settings)
@@ -41,10 +42,10 @@ def judge_day(
     judgements: list[Judgement] = []
     parts += (_judge_part(connection, plan, inputs, settings, judgements) for inputs in read_inputs(connection, plan))
 
-    def validate(written: pa.Table, all_rows: pa.Table) -> tuple[Outcomes, bool]:
+    def validate(written: pa.Table, read_all: ReadAll) -> tuple[Outcomes, bool]:
         outcomes = _validate(connection, plan, parts, written)
         parts.clear()  # The turns of a large day are not needed any more.
-        return outcomes, holds(all_rows)
+        return outcomes, holds(read_all)
 
     return replace_day(connection, plan, judgements, validate, run_id)
 

@@ -20,7 +20,7 @@ from wh_judge.judge import Judgement, judge
 from wh_judge.model import VERDICT_SCHEMA, CharacterCard, ChatTurn
 from wh_judge.settings import Settings
 from wh_judge.store import open_warehouse
-from wh_judge.store.days import DayResult
+from wh_judge.store.days import DayResult, ReadAll
 from wh_judge.store.inputs import bring_in
 from wh_judge.store.schema import PUBLISHED
 from wh_judge.store.stale import find_stale
@@ -114,8 +114,8 @@ class House:
             seen: told all rows of the day as they will be committed.
         """
 
-        def holds(rows: pa.Table) -> bool:
-            seen(rows)
+        def holds(read_all: ReadAll) -> bool:
+            seen(read_all())
             return sound
 
         with pytest.MonkeyPatch.context() as monkeypatch:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import dagster as dg
-import pyarrow as pa
 
 from wh_judge.assets.checks import SHOWN, report_again, run_suite, suite_result, validation_result
 from wh_judge.assets.inputs import OWNERS, SUITE, Events
@@ -20,7 +19,7 @@ from wh_judge.rules import RULE_BY_VERDICT, rules_version
 from wh_judge.rules.hedge import NOTES
 from wh_judge.store import is_of_the_disk
 from wh_judge.store.changes import Change
-from wh_judge.store.days import JUDGED
+from wh_judge.store.days import JUDGED, ReadAll
 from wh_judge.store.schema import number
 from wh_judge.store.stale import drop_from_list
 from wh_judge.store.verdicts import VerdictFacts, day_facts, reference_keys
@@ -115,9 +114,9 @@ def verdicts(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Events:
     suites: list[SuiteResult] = []
     with warehouse.connect() as connection:
 
-        def holds(rows: pa.Table) -> bool:
+        def holds(read_all: ReadAll) -> bool:
             keys = reference_keys(connection, day)
-            suites.append(run_suite("verdict", rows, settings, batch=str(day), references=keys))
+            suites.append(run_suite("verdict", read_all(), settings, batch=str(day), references=keys))
             return all(e.success or e.severity != "error" for e in suites[0].expectations)
 
         try:

@@ -14,7 +14,8 @@ from wh_judge.model import TURN_SCHEMA, CharacterCard, ChatTurn, LexiconTerm, tu
 from wh_judge.rules import Lexicon, rules_version
 from wh_judge.rules.rule import Mention
 from wh_judge.store.decisions import behind_cells, read_decisions
-from wh_judge.store.plan import DayPlan, card_at_sql, card_of_turn_sql
+from wh_judge.store.inputs_version import card_at_sql, card_of_turn_sql
+from wh_judge.store.plan import DayPlan
 from wh_judge.store.schema import arrow, names
 from wh_judge.store.versions import (
     cards_by_version,
@@ -56,7 +57,7 @@ SELECT coalesce(old.turn_id, new.turn_id) AS turn_id, {_FIELDS.replace("{side}",
        old.lexicon_rows AS old_rows, old.mentions AS old_mentions, new.lexicon_rows AS new_rows,
        new.card_version AS new_card_version
 FROM (SELECT * FROM old_verdict UNION ALL BY NAME SELECT * FROM left_verdict) AS old
-FULL JOIN (SELECT * FROM verdict_row SEMI JOIN touched USING (turn_id)) AS new USING (turn_id)
+FULL JOIN (SELECT * FROM verdict_row SEMI JOIN touched USING (turn_id) WHERE day = $day) AS new USING (turn_id)
 LEFT JOIN old_unjudged ON old_unjudged.turn_id = new.turn_id
 WHERE CASE WHEN old.turn_id IS NULL THEN old_unjudged.turn_id IS NOT NULL ELSE before IS DISTINCT FROM after END
     AND (new.turn_id IS NOT NULL OR old.turn_id IN (SELECT turn_id FROM day_turn)
@@ -71,7 +72,7 @@ def keep_changes(
     connection: duckdb.DuckDBPyConnection, plan: DayPlan, run_id: str, moment: dt.datetime
 ) -> list[Change]:
     """Establish and keep the causes of what changes in this transaction: `old_verdict` is now `verdict_row`."""
-    records = connection.sql(_CHANGED).to_arrow_table().to_pylist()
+    records = connection.sql(_CHANGED, params={"day": plan.day}).to_arrow_table().to_pylist()
     changes = list(_explained(connection, plan, records)) if records else []
     if changes:
         connection.executemany(

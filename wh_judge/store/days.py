@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from wh_judge.store.schema import in_turn_order, names, number, one
 from wh_judge.store.verdict_rows import keep_closed, take_in, write
 from wh_judge.store.verdicts import day_version, read_verdicts
 from wh_judge.store.versions import keep_settings, now
-from wh_judge.validations import VALIDATIONS, Outcomes, ValidationResult
+from wh_judge.validations import Outcomes, ValidationResult
 
 READ_BACK_MEMORY = "1GB"
 """DuckDB's while the written rows are read back and looked at."""
@@ -45,9 +46,12 @@ class DayResult:
     changes: Sequence[Change]
 
 
-Validate = Callable[[pa.Table, pa.Table], tuple[Outcomes, bool]]
-"""Given the rows that were written and all rows of the day: what the validations say of the former, and whether all
-else that must hold does."""
+ReadAll = Callable[[], pa.Table]
+"""Reads all verdicts of the day as they will be committed, in VERDICT_SCHEMA."""
+
+Validate = Callable[[pa.Table, ReadAll], tuple[Outcomes, bool]]
+"""Given the rows that were written and what reads all of the day: what the validations say of the former, and whether
+all else that must hold does."""
 
 
 def replace_day(
@@ -78,7 +82,8 @@ def replace_day(
         with _little_memory(connection):
             rows = in_turn_order(connection, judged, VERDICT_SCHEMA)
             of_day = number(connection, "SELECT count(*) FROM verdict_row WHERE day = ?", [day])
-            outcomes, sound = validate(rows, rows if of_day == rows.num_rows else read_verdicts(connection, day))
+            whole = of_day == rows.num_rows
+            outcomes, sound = validate(rows, lambda: rows if whole else read_verdicts(connection, day))
         results = _results(connection, day, outcomes, rows["turn_id"])
         if sound and all(result.ok for result in results):
             changes = keep_changes(connection, plan, run_id, moment)
@@ -123,17 +128,15 @@ def _results(
     connection.execute("DELETE FROM outcome WHERE turn_id IN (SELECT turn_id FROM outcomes)")
     connection.execute(f"INSERT INTO outcome SELECT DATE '{day}', turn_id, checks FROM outcomes")
     connection.unregister("outcomes")
-    counts = ", ".join(
-        f"count(*) FILTER (checks[{place}] = '{letter}')"
-        for place in range(1, len(VALIDATIONS) + 1)
-        for letter in "PFN"
-    )
-    found = one(connection, f"SELECT count(*), {counts} FROM outcome WHERE day = ?", [day])
-    assert found is not None
+    found = connection.execute("SELECT checks, count(*) FROM outcome WHERE day = ? GROUP BY ALL", [day]).fetchall()
     results = []
     for place, result in enumerate(outcomes.results):
-        passed, failed, not_applicable = found[1 + 3 * place : 4 + 3 * place]
-        counted = replace(result, looked_at=found[0], passed=passed, failed=failed, not_applicable=not_applicable)
+        counts = Counter[str]()
+        for letters, rows in found:
+            counts[letters[place]] += rows
+        counted = replace(
+            result, looked_at=counts.total(), passed=counts["P"], failed=counts["F"], not_applicable=counts["N"]
+        )
         results.append(counted)
     return results
 

@@ -14,18 +14,10 @@ from wh_judge.edits import CardAsOf
 from wh_judge.model import CARD_SCHEMA, LEXICON_SCHEMA, MENTION_SCHEMA, TURN_SCHEMA, LexiconTerm, lexicon_from
 from wh_judge.rules import RuleSettings, rules_version
 from wh_judge.rules.forbidden import find_hits
+from wh_judge.store.inputs_version import card_of_turn_sql, inputs_version, judged_as_of, parts_of, recarded_sql
 from wh_judge.store.log import turns_sql
 from wh_judge.store.schema import arrow, in_turn_order, names, number, one
-from wh_judge.store.versions import (
-    lexicon_by_version,
-    lexicon_version,
-    settings_version,
-    table_version,
-    turns_version,
-)
-
-PARTS = ("turns", "cards", "earlier", "lexicon", "settings", "rules")
-"""What a day's verdicts follow from, in the order in which `inputs_version` writes it."""
+from wh_judge.store.versions import lexicon_by_version, lexicon_version, settings_version
 
 
 @dataclass(frozen=True)
@@ -51,89 +43,58 @@ class DayPlan:
         return self.touched == self.turns
 
 
-def inputs_version(
-    connection: duckdb.DuckDBPyConnection, day: dt.date, settings: RuleSettings, card_as_of: CardAsOf = "now"
-) -> str:
-    """Hash of everything that the day is judged from, by part, so that two versions tell which part differs."""
-    versions = {
-        "turns": turns_version(connection, day),
-        "cards": _cards_version(connection, day, card_as_of),
-        "earlier": table_version(connection, _earlier_sql(day), "session_id, entity"),
-        "lexicon": lexicon_version(connection),
-        "settings": settings_version(settings),
-        "rules": rules_version(),
-    }
-    return " ".join(f"{name}={versions[name]}" for name in PARTS)
-
-
-def _cards_version(connection: duckdb.DuckDBPyConnection, day: dt.date, card_as_of: CardAsOf) -> str:
-    cards = f"SELECT DISTINCT character_id, version FROM ({card_of_turn_sql(day, card_as_of)})"
-    return table_version(connection, cards, "character_id, version")
-
-
-def judged_as_of(connection: duckdb.DuckDBPyConnection, day: dt.date) -> CardAsOf | None:
-    """The `card_as_of` by which a day was judged last; None where it never was.
-
-    Warehouses of the first schema version did not write it down: there it is the one that chooses the cards which the
-    day's inputs tell of, and `now` where both or neither do.
-    """
-    row = one(connection, "SELECT card_as_of, inputs FROM judged_day WHERE day = ?", [day])
-    if row is None:
-        return None
-    if row[0] is not None:
-        return "turn" if row[0] == "turn" else "now"
-    cards = parts_of(row[1]).get("cards")
-    by_now, by_turn = (_cards_version(connection, day, card_as_of) == cards for card_as_of in ("now", "turn"))
-    return "turn" if by_turn and not by_now else "now"
-
-
-def parts_of(version: str | None) -> dict[str, str]:
-    """The parts of an `inputs_version`."""
-    return dict(part.split("=", 1) for part in version.split(" ")) if version else {}
-
-
-def card_of_turn_sql(day: dt.date, card_as_of: CardAsOf) -> str:
-    """turn_id, character_id and the version of the card that judges the turn; turns without a card are left out."""
-    of_day = f"(SELECT turn_id, character_id, turn_at AS moment FROM chat_turn WHERE day = DATE '{day}')"
-    if card_as_of == "now":
-        return f"SELECT turn_id, character_id, version FROM {of_day} JOIN character_card USING (character_id)"
-    return f"SELECT * FROM ({card_at_sql(of_day)}) SEMI JOIN character_card USING (character_id)"
-
-
-def card_at_sql(turns: str) -> str:
-    """turn_id, character_id and the version of the character's card at a `moment`, for a relation of these three."""
-    # A turn older than the first version that was ever seen is judged by that one: nothing else is known.
-    return f"""
-        SELECT turn.turn_id, turn.character_id, coalesce(past.version, first.version) AS version
-        FROM {turns} AS turn
-        ASOF LEFT JOIN card_history AS past
-            ON past.character_id = turn.character_id AND past.valid_from <= turn.moment
-        JOIN (SELECT character_id, arg_min(version, valid_from) AS version FROM card_history GROUP BY ALL) AS first
-            ON first.character_id = turn.character_id"""
-
-
-def _earlier_sql(day: dt.date) -> str:
-    """First mentions on other days in the sessions in which this day asks for recall.
-
-    A turn may stand before another in its session and yet lie on a later day, so all other days are looked at.
-    """
-    return f"""
-        SELECT session_id, entity, source.turn_id AS turn_id, source.reply_text AS reply_text FROM (
-            SELECT session_id, entity,
-                   arg_min({{'turn_id': turn_id, 'reply_text': reply_text}}, (length(turn_id), turn_id)) AS source
-            FROM (SELECT session_id, turn_id, reply_text, unnest(named_entities) AS entity FROM chat_turn
-                  WHERE day <> DATE '{day}' AND session_id IN (
-                      SELECT session_id FROM chat_turn WHERE day = DATE '{day}' AND user_asked_recall))
-            GROUP BY ALL)"""
-
-
 def plan_day(
     connection: duckdb.DuckDBPyConnection, day: dt.date, settings: RuleSettings, card_as_of: CardAsOf = "now"
 ) -> DayPlan:
-    """Find the turns of the day that must be judged again, into the temporary tables `touched` and `gone`."""
-    version = inputs_version(connection, day, settings, card_as_of)
+    """Find the turns of the day that must be judged again, into the temporary tables `touched` and `gone`.
+
+    `day_turn` has them with the versions of what they are judged by; turns that need not be looked at may be missing.
+    """
+    lexicon = lexicon_version(connection)
+    version = inputs_version(connection, day, settings, card_as_of, lexicon)
     row = one(connection, "SELECT inputs, lexicon_version FROM judged_day WHERE day = ?", [day])
-    now, before = parts_of(version), parts_of(row[0] if row else None)
+    before = parts_of(row[0] if row else None)
+    differing = {part for part, value in parts_of(version).items() if value != before.get(part)}
+    if differing == {"cards"} and card_as_of == "now":
+        _touch_by_cards(connection, day)
+    else:
+        _touch_by_all(connection, day, settings, card_as_of)
+        if row is not None and "lexicon" in differing:
+            _touch_by_lexicon(connection, day, row[1])
+        _touch_by_mentions(connection, day, all_sessions="earlier" in differing)
+    return DayPlan(
+        day=day,
+        settings=settings,
+        version=version,
+        lexicon_version=lexicon,
+        turns=number(connection, "SELECT count(*) FROM turn_row WHERE is_current AND day = ?", [day]),
+        touched=number(connection, "SELECT count(*) FROM touched"),
+        gone=number(connection, "SELECT count(*) FROM gone"),
+        card_as_of=card_as_of,
+        was_card_as_of=judged_as_of(connection, day) or card_as_of,
+    )
+
+
+def _touch_by_cards(connection: duckdb.DuckDBPyConnection, day: dt.date) -> None:
+    """Only cards differ, those of now judge: touched are all turns of characters that were judged by another card.
+
+    The day's turns are those that it was judged with, so that none is gone and none has to be looked at for itself.
+    """
+    connection.execute(
+        f"""CREATE OR REPLACE TEMP TABLE day_turn AS
+            SELECT turn_id, session_id, user_asked_recall, card.version AS card_version, row_hash AS turn_version
+            FROM (SELECT * FROM turn_row WHERE is_current AND day = DATE '{day}'
+                  AND character_id IN ({recarded_sql(day)}))
+            LEFT JOIN (SELECT character_id, version FROM character_card) AS card USING (character_id)"""
+    )
+    connection.execute("CREATE OR REPLACE TEMP TABLE gone (turn_id VARCHAR, session_id VARCHAR)")
+    connection.execute("CREATE OR REPLACE TEMP TABLE touched AS SELECT turn_id FROM day_turn")
+
+
+def _touch_by_all(
+    connection: duckdb.DuckDBPyConnection, day: dt.date, settings: RuleSettings, card_as_of: CardAsOf
+) -> None:
+    """Whatever differs: touched are the turns that were not judged by just the versions that they are judged by now."""
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE day_turn AS
             SELECT turn.turn_id, turn.session_id, turn.user_asked_recall, card.version AS card_version,
@@ -161,25 +122,17 @@ def plan_day(
                    OR day_turn.card_version IS NOT NULL END""",
         [day, settings_version(settings), rules_version()],
     )
-    if row is not None and now["lexicon"] != before["lexicon"]:
-        _touch_by_lexicon(connection, day, row[1])
-    in_sessions = "true" if now["earlier"] != before.get("earlier") else "session_id IN (SELECT session_id FROM moved)"
+
+
+def _touch_by_mentions(connection: duckdb.DuckDBPyConnection, day: dt.date, *, all_sessions: bool) -> None:
+    """Add the turns that ask for recall in a session in which something is said otherwise or, where that may be on
+    another day, in any."""
+    in_sessions = "true" if all_sessions else "session_id IN (SELECT session_id FROM moved)"
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE moved AS
             SELECT session_id FROM gone UNION SELECT session_id FROM day_turn SEMI JOIN touched USING (turn_id);
             INSERT INTO touched SELECT turn_id FROM day_turn ANTI JOIN touched USING (turn_id)
             WHERE user_asked_recall AND ({in_sessions} OR turn_id IN ({_misled_sql(day)}))"""
-    )
-    return DayPlan(
-        day=day,
-        settings=settings,
-        version=version,
-        lexicon_version=lexicon_version(connection),
-        turns=number(connection, "SELECT count(*) FROM day_turn"),
-        touched=number(connection, "SELECT count(*) FROM touched"),
-        gone=number(connection, "SELECT count(*) FROM gone"),
-        card_as_of=card_as_of,
-        was_card_as_of=judged_as_of(connection, day) or card_as_of,
     )
 
 

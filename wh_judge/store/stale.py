@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -13,9 +14,10 @@ from wh_judge.edits import CardAsOf
 from wh_judge.errors import UserError
 from wh_judge.rules import RuleSettings
 from wh_judge.settings import Settings
+from wh_judge.store.inputs_version import PARTS, card_of_turn_sql, inputs_version, judged_as_of, parts_of, recarded_sql
 from wh_judge.store.log import log_days
-from wh_judge.store.plan import PARTS, card_of_turn_sql, inputs_version, judged_as_of, parts_of
 from wh_judge.store.schema import one
+from wh_judge.store.versions import lexicon_version
 
 STALE_FILE = "stale.json"
 """Beside the warehouse: the stale days for readers that must not wait for its lock, such as the Dagster daemon."""
@@ -48,20 +50,23 @@ def find_stale(
     """The days that were never judged, or from other inputs than those that stand in the warehouse now, ascending."""
     judged = dict(connection.execute("SELECT day, inputs FROM judged_day").fetchall())
     failed = dict(connection.execute("SELECT day, inputs FROM failed_day").fetchall())
+    lexicon = lexicon_version(connection)
     stale = []
     for day in log_days(connection):
-        version = inputs_version(connection, day, settings, card_as_of)
+        version = inputs_version(connection, day, settings, card_as_of, lexicon)
         if judged.get(day) == version:
             continue
         before, now = parts_of(judged.get(day)), parts_of(version)
         differing = [part for part in PARTS if before and before.get(part) != now[part]]
-        found = [cause for part in differing for cause in _causes(connection, day, part, card_as_of)]
+        found = [cause for part in differing for cause in _causes(connection, day, part, differing, card_as_of)]
         causes = tuple(found) or ("it was never judged",)
         stale.append(StaleDay(day, version, causes, failed.get(day) == version))
     return stale
 
 
-def _causes(connection: duckdb.DuckDBPyConnection, day: dt.date, part: str, card_as_of: CardAsOf) -> Iterator[str]:
+def _causes(
+    connection: duckdb.DuckDBPyConnection, day: dt.date, part: str, differing: list[str], card_as_of: CardAsOf
+) -> Iterator[str]:
     """The causes in words; none where other cards are in play only because other characters speak on the day.
 
     Where a turn has another card, the setting chose it if it would not have been chosen by the setting of then, and a
@@ -71,7 +76,23 @@ def _causes(connection: duckdb.DuckDBPyConnection, day: dt.date, part: str, card
         yield CAUSES[part]
         return
     before = judged_as_of(connection, day) or card_as_of
-    row = one(
+    if differing == ["cards"] and before == card_as_of == "now":
+        characters = "string_agg(DISTINCT character_id, ', ' ORDER BY character_id)"
+        row = one(connection, f"SELECT {characters}, false FROM ({recarded_sql(day)})")
+    else:
+        row = _by_turn(connection, day, before, card_as_of)
+    characters, by_setting = row or (None, None)
+    if by_setting:
+        yield f"card_as_of changed: {before} to {card_as_of}"
+    if characters:
+        yield f"{CAUSES[part]}: {characters}"
+
+
+def _by_turn(
+    connection: duckdb.DuckDBPyConnection, day: dt.date, before: CardAsOf, card_as_of: CardAsOf
+) -> tuple[Any, ...] | None:
+    """The characters of whom a card changed, and whether the setting chose another one."""
+    return one(
         connection,
         f"""SELECT string_agg(DISTINCT turn.character_id, ', ' ORDER BY turn.character_id)
                        FILTER (old.card_version IS DISTINCT FROM as_before.version),
@@ -84,11 +105,6 @@ def _causes(connection: duckdb.DuckDBPyConnection, day: dt.date, part: str, card
             WHERE old.card_version IS DISTINCT FROM card.version""",
         [day],
     )
-    characters, by_setting = row or (None, None)
-    if by_setting:
-        yield f"card_as_of changed: {before} to {card_as_of}"
-    if characters:
-        yield f"{CAUSES[part]}: {characters}"
 
 
 def refresh_stale(connection: duckdb.DuckDBPyConnection, settings: Settings) -> list[StaleDay]:

@@ -78,17 +78,26 @@ def write(
                   coalesce(card_as_of, CASE WHEN day = DATE '{day}' THEN '{was_card_as_of}' END) AS card_as_of
            FROM ({wherever_sql("verdict_row", day, "replaced")}) AS old ANTI JOIN new_verdict USING (turn_id, row_hash)
            LEFT JOIN judged_day USING (day);
+           CREATE OR REPLACE TEMP TABLE as_it_was AS
+           SELECT turn_id FROM verdict_row
+           WHERE day = DATE '{day}' AND turn_id IN (SELECT turn_id FROM touched ANTI JOIN old_verdict USING (turn_id));
            CREATE OR REPLACE TEMP TABLE left_verdict AS
-           SELECT * EXCLUDE (until_run, until_at) FROM verdict_closed AS closed SEMI JOIN touched USING (turn_id)
-           WHERE turn_id NOT IN (SELECT turn_id FROM ({wherever_sql("verdict_row", day, "touched")}))
-               AND turn_id NOT IN (SELECT turn_id FROM unjudged)
+           SELECT * EXCLUDE (until_run, until_at) FROM verdict_closed AS closed
+           WHERE turn_id IN (SELECT turn_id FROM touched ANTI JOIN old_verdict USING (turn_id)
+                             ANTI JOIN as_it_was USING (turn_id) ANTI JOIN unjudged USING (turn_id))
                AND NOT EXISTS (SELECT 1 FROM verdict_change AS told
                                WHERE told.turn_id = closed.turn_id AND told.changed_at >= closed.until_at)
            QUALIFY row_number() OVER (PARTITION BY turn_id ORDER BY until_at DESC) = 1;
            CREATE OR REPLACE TEMP TABLE old_unjudged AS
-           SELECT turn_id, turn_version FROM unjudged
+           SELECT day, turn_id, turn_version FROM unjudged
            WHERE turn_id IN (SELECT turn_id FROM touched UNION ALL SELECT turn_id FROM gone)
-           UNION ALL SELECT turn_id, turn_version FROM unjudged_left SEMI JOIN touched USING (turn_id)"""
+           UNION ALL SELECT NULL, turn_id, turn_version FROM unjudged_left SEMI JOIN touched USING (turn_id)"""
+    )
+    # A turn that moved here may move back before its old day is judged again: that is what it was, but for this turn.
+    connection.execute(
+        """UPDATE judged_day SET inputs = regexp_replace(inputs, '^turns=[^ ]*', 'turns=')
+           WHERE day <> ? AND day IN (SELECT day FROM old_verdict UNION ALL SELECT day FROM old_unjudged)""",
+        [day],
     )
     # Rows of a day lie together: naming the days keeps the others from being read.
     for table in ("verdict_row", "outcome"):
@@ -99,9 +108,8 @@ def write(
         """INSERT INTO unjudged_left SELECT turn_id, turn_version FROM old_unjudged
            SEMI JOIN gone USING (turn_id) SEMI JOIN chat_turn USING (turn_id)"""
     )
-    as_they_were = f"SELECT turn_id FROM verdict_row SEMI JOIN touched USING (turn_id) WHERE day = DATE '{day}'"
     # Not always: a join would mix the rows of a day that is judged for the first time.
-    others = f"ANTI JOIN ({as_they_were}) USING (turn_id)" if one(connection, f"{as_they_were} LIMIT 1") else ""
+    others = "ANTI JOIN as_it_was USING (turn_id)" if one(connection, "SELECT 1 FROM as_it_was LIMIT 1") else ""
     connection.execute(
         f"INSERT INTO verdict_row BY NAME SELECT *, ? AS run_id, ? AS written_at FROM new_verdict {others}",
         [run_id, moment],

@@ -16,12 +16,12 @@ from wh_judge.validated import Judged
 
 def day_version(connection: duckdb.DuckDBPyConnection, day: dt.date) -> str:
     """Hash of the day's verdicts and unjudged turns, whatever run wrote them."""
+    # Each row is there once, so that their hashes need no order to be put together.
     row = one(
         connection,
-        """SELECT md5(coalesce(string_agg(turn_id || ' ' || row_hash, ' ' ORDER BY turn_id), '')
-                      || coalesce((SELECT string_agg(turn_id || ' ' || turn_version, ' ' ORDER BY turn_id)
-                                   FROM unjudged WHERE day = $1), ''))
-           FROM verdict_row WHERE day = $1""",
+        """SELECT md5((SELECT concat_ws(' ', count(*), bit_xor(md5_number(row_hash))) FROM verdict_row WHERE day = $1)
+                      || ' ' || (SELECT concat_ws(' ', count(*), bit_xor(md5_number(turn_id || ' ' || turn_version)))
+                                 FROM unjudged WHERE day = $1))""",
         [day],
     )
     assert row is not None

@@ -7,8 +7,8 @@ import duckdb
 import pytest
 
 from wh_judge.store import versions
+from wh_judge.store.inputs_version import judged_as_of
 from wh_judge.store.log_files import ingest_log
-from wh_judge.store.plan import judged_as_of
 from wh_judge.store.stale import CAUSES, find_stale
 from wh_judge_tests.builders import card, turn
 from wh_judge_tests.house import ASKS, DAY_1, House, at, rows

@@ -6,7 +6,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from wh_judge.store import changes, plan, verdict_rows
+from wh_judge.store import changes, inputs_version, plan, verdict_rows
 from wh_judge.store.changes import read_changes
 from wh_judge_tests.builders import card, turn
 from wh_judge_tests.house import CARDS, DAY_1, DAY_2, DAY_3, DAYS, LEXICON, LOG, House, at, rows
@@ -169,7 +169,7 @@ def test_the_code_is_named_where_no_input_explains_a_change(
     """As if the old code had given T-17 another verdict, and the new code gave this one."""
     warehouse.execute("UPDATE verdict_row SET verdict = '말투 어긋남', row_hash = '' WHERE turn_id = 'T-17'")
     [(old,)] = rows(warehouse, "SELECT DISTINCT code_version FROM verdict")
-    for module in (plan, verdict_rows, changes):
+    for module in (inputs_version, plan, verdict_rows, changes):
         monkeypatch.setattr(module, "rules_version", lambda: "new")
     assert judged(warehouse, house) == [("T-17", SPEECH, KEPT, ["code"], [f"code: {old} -> new"])]
     assert rows(warehouse, "SELECT DISTINCT code_version FROM verdict") == [("new",)]
@@ -178,7 +178,7 @@ def test_the_code_is_named_where_no_input_explains_a_change(
 def test_other_code_that_gives_the_same_is_no_change(
     warehouse: Connection, house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (plan, verdict_rows, changes):
+    for module in (inputs_version, plan, verdict_rows, changes):
         monkeypatch.setattr(module, "rules_version", lambda: "new")
     assert judged(warehouse, house) == []
 

@@ -14,7 +14,7 @@ from wh_judge.judge import Judgement, judge
 from wh_judge.model import VERDICT_SCHEMA
 from wh_judge.model import VERDICTS as VERDICT_VALUES
 from wh_judge.rules import RuleSettings, rules_version
-from wh_judge.store import plan
+from wh_judge.store import inputs_version
 from wh_judge.store.log_files import ingest_log
 from wh_judge.store.plan import plan_day, read_inputs
 from wh_judge.store.tables import replace_table
@@ -119,7 +119,7 @@ def test_other_endings_make_every_day_stale(warehouse: Connection, house: House)
 def test_another_version_of_the_rules_makes_every_day_stale(
     warehouse: Connection, house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan, "rules_version", lambda: "other")
+    monkeypatch.setattr(inputs_version, "rules_version", lambda: "other")
     assert house.stale(warehouse) == DAYS
 
 

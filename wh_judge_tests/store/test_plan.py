@@ -235,6 +235,19 @@ def test_a_turn_that_moves_to_another_day_is_touched_there_and_gone_here(
     assert rows(warehouse, "SELECT day FROM verdict WHERE turn_id = 'T-1'") == [(DAY_3,)]
 
 
+def test_a_turn_that_moves_back_before_its_first_day_was_judged_again_is_touched_there(
+    warehouse: Connection, house: House
+) -> None:
+    correct(warehouse, house, 1, turn("T-1", turn_at=at(3, 1), prompt_id="P-1"))
+    assert house.judge(warehouse, DAY_3).committed
+    correct(warehouse, house, 1)
+    assert house.stale(warehouse) == [DAY_1, DAY_3]
+    assert touched(warehouse, house) == {1: ["T-1"]}
+    for day in (DAY_3, DAY_1):
+        assert house.judge(warehouse, day).committed
+    assert rows(warehouse, "SELECT day FROM verdict WHERE turn_id = 'T-1'") == [(DAY_1,)]
+
+
 def test_a_failed_day_is_touched_again(warehouse: Connection, house: House) -> None:
     house.cards(*(c.model_copy(update={"first_person": "이몸"} if c.character_id == "C-2" else {}) for c in CARDS))
     house.bring_in(warehouse)

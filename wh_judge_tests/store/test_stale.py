@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from wh_judge.errors import UserError
-from wh_judge.store import plan
+from wh_judge.store import inputs_version
 from wh_judge.store.stale import CAUSES, STALE_FILE, StaleDay, drop_from_list, find_stale, listed_days, write_stale
 from wh_judge_tests.builders import card, turn
 from wh_judge_tests.house import CARDS, DAY_1, DAY_2, DAY_3, DAYS, LEXICON, LOG, House, at, rows, spoilt
@@ -69,7 +69,7 @@ def test_a_day_says_why_it_is_stale(edit: Any, expected: object, warehouse: Conn
 
 
 def test_the_code_is_a_cause(warehouse: Connection, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "rules_version", lambda: "other")
+    monkeypatch.setattr(inputs_version, "rules_version", lambda: "other")
     assert causes(warehouse, house) == dict.fromkeys((1, 2, 3), (CAUSES["rules"],))
 
 
