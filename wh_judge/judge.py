@@ -4,9 +4,12 @@ It runs the set-based forms of the rules in an in-memory DuckDB, all turns at on
 in the rule's own file; here the pieces are joined.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from contextlib import contextmanager
+from functools import cache
+from itertools import count
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -43,10 +46,13 @@ USED_ROWS = 20_000
 """Rows of what was used in one piece: a term of many topics makes each a long one."""
 
 
+_Connect = Callable[[], duckdb.DuckDBPyConnection]
+
+
 class Judge:
     """The kernel with cards, lexicon and settings made ready, for any number of logs or parts of one.
 
-    Threads may share it: each call works in a DuckDB of its own.
+    Threads may share it: each call works in a schema of its own.
     """
 
     def __init__(
@@ -69,9 +75,7 @@ class Judge:
         self._lexicon = lexicon.append_column("position", pa.array(range(lexicon.num_rows), pa.int64()))
         self._terms = Terms(list(dict.fromkeys(lexicon["term"].to_pylist())))
         self._sql = _verdict_sql(settings)
-        self._config: dict[str, Any] = {"autoinstall_known_extensions": False}
-        if threads is not None:
-            self._config["threads"] = threads
+        self._threads = threads or PROCESSORS
 
     def judge(self, turns: pa.Table, earlier: pa.Table | None = None, *, used: bool = True) -> Judgement:
         """Judge every turn against its character's card.
@@ -92,30 +96,58 @@ class Judge:
             "hit": pa.table({"n": reply, "term": pa.array(self._terms.terms, pa.string()).take(pa.array(term))}),
             "earlier": earlier if earlier is not None else MENTION_SCHEMA.empty_table(),
         }
-        with duckdb.connect(config=self._config) as connection:
-            connection.execute(text.SQL_MACROS + rule.SQL_MACROS)
+        with _schema(self._threads) as connect, connect() as connection:
             for name, table in tables.items():
                 connection.register(name, table)
             for sql in (HITS_SQL, OFF_CANON_SQL, RECALL_SQL):
                 connection.execute(sql)
-            verdicts = self._verdicts(connection, tables)
+            verdicts = self._verdicts(connect, tables)
             unjudged = connection.sql(_UNJUDGED_SQL).to_arrow_table()
             rests = connection.sql(_USED_SQL).to_arrow_table(USED_ROWS) if used else USED_SCHEMA.empty_table()
         return Judgement(verdicts.cast(VERDICT_SCHEMA), unjudged.cast(UNJUDGED_SCHEMA), rests.cast(USED_SCHEMA))
 
-    def _verdicts(self, connection: duckdb.DuckDBPyConnection, tables: Mapping[str, pa.Table]) -> pa.Table:
+    def _verdicts(self, connect: _Connect, tables: Mapping[str, pa.Table]) -> pa.Table:
         """The verdicts of the turns that can be judged, in their order."""
 
         def of_piece(piece: pa.Table) -> pa.Table:
-            with connection.cursor() as cursor:
+            with connect() as cursor:
                 for name in ("card", "lexicon"):
                     cursor.register(name, tables[name])
                 cursor.register("piece", piece.combine_chunks())
                 return _in_order(cursor.sql(self._sql).to_arrow_table())
 
         pieces = portions(tables["turn"], tables["earlier"], PIECE_ROWS, PIECE_BYTES)
-        with ThreadPoolExecutor(self._config.get("threads", PROCESSORS)) as pool:
+        with ThreadPoolExecutor(self._threads) as pool:
             return pa.concat_tables(pool.map(of_piece, pieces))
+
+
+@cache
+def _database(threads: int) -> duckdb.DuckDBPyConnection:
+    """A DuckDB in memory with what every call needs. It is kept: to start one takes as long as to judge some turns."""
+    connection = duckdb.connect(config={"autoinstall_known_extensions": False, "threads": threads})
+    connection.execute(text.SQL_MACROS + rule.SQL_MACROS)
+    return connection
+
+
+_CALLS = count()
+
+
+@contextmanager
+def _schema(threads: int) -> Iterator[_Connect]:
+    """What connects to an empty schema, which goes with its tables at the end."""
+    name = f"call_{next(_CALLS)}"
+
+    def connect() -> duckdb.DuckDBPyConnection:
+        connection = _database(threads).cursor()
+        connection.execute(f"SET search_path = '{name},main'")
+        return connection
+
+    with _database(threads).cursor() as outside:
+        outside.execute(f"CREATE SCHEMA {name}")
+        try:
+            yield connect
+        finally:
+            outside.execute(f"DROP SCHEMA {name} CASCADE")
 
 
 def judge(

@@ -4,7 +4,7 @@ import datetime as dt
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +24,9 @@ from wh_judge.store.versions import keep_settings, now
 from wh_judge.validations import Outcomes, ValidationResult
 
 READ_BACK_MEMORY = "1GB"
-"""DuckDB's while the written rows are read back and looked at."""
+"""DuckDB's while the written rows of a large day are read back and looked at."""
+LARGE_DAY = 200_000
+"""Turns of a day for which DuckDB lets go of most of what it keeps; for fewer it would only read it again."""
 
 JUDGED = "judged"
 """What `DayResult.judged` is called where a run tells it."""
@@ -79,7 +81,7 @@ def replace_day(
         written = write(connection, day, run_id, moment, plan.was_card_as_of)
         touched = "" if plan.is_whole else "SEMI JOIN touched USING (turn_id)"
         judged = f"SELECT {names(VERDICT_SCHEMA)} FROM verdict_row {touched} WHERE day = DATE '{day}'"
-        with _little_memory(connection):
+        with _little_memory(connection) if plan.turns > LARGE_DAY else nullcontext():
             rows = in_turn_order(connection, judged, VERDICT_SCHEMA)
             of_day = number(connection, "SELECT count(*) FROM verdict_row WHERE day = ?", [day])
             whole = of_day == rows.num_rows

@@ -32,7 +32,11 @@ def inputs_version(
 
 
 def _cards_version(connection: duckdb.DuckDBPyConnection, day: dt.date, card_as_of: CardAsOf) -> str:
-    cards = f"SELECT DISTINCT character_id, version FROM ({card_of_turn_sql(day, card_as_of)})"
+    if card_as_of == "now":
+        speak = f"SELECT character_id FROM chat_turn WHERE day = DATE '{day}'"
+        cards = f"SELECT character_id, version FROM character_card WHERE character_id IN ({speak})"
+    else:
+        cards = f"SELECT DISTINCT character_id, version FROM ({card_of_turn_sql(day, card_as_of)})"
     return table_version(connection, cards, "character_id, version")
 
 

@@ -82,7 +82,8 @@ def _touch_by_cards(connection: duckdb.DuckDBPyConnection, day: dt.date) -> None
     """
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE day_turn AS
-            SELECT turn_id, session_id, user_asked_recall, card.version AS card_version, row_hash AS turn_version
+            SELECT turn_id, session_id, character_id, user_asked_recall, card.version AS card_version,
+                   row_hash AS turn_version
             FROM (SELECT * FROM turn_row WHERE is_current AND day = DATE '{day}'
                   AND character_id IN ({recarded_sql(day)}))
             LEFT JOIN (SELECT character_id, version FROM character_card) AS card USING (character_id)"""
@@ -97,8 +98,8 @@ def _touch_by_all(
     """Whatever differs: touched are the turns that were not judged by just the versions that they are judged by now."""
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE day_turn AS
-            SELECT turn.turn_id, turn.session_id, turn.user_asked_recall, card.version AS card_version,
-                   turn.row_hash AS turn_version
+            SELECT turn.turn_id, turn.session_id, turn.character_id, turn.user_asked_recall,
+                   card.version AS card_version, turn.row_hash AS turn_version
             FROM turn_row AS turn LEFT JOIN ({card_of_turn_sql(day, card_as_of)}) AS card USING (turn_id)
             WHERE turn.is_current AND turn.day = DATE '{day}'"""
     )
@@ -199,14 +200,14 @@ def read_inputs(connection: duckdb.DuckDBPyConnection, plan: DayPlan) -> list[Da
     connection.execute(
         """CREATE OR REPLACE TEMP TABLE epoch AS
            SELECT turn_id, card_version, dense_rank() OVER (PARTITION BY character_id ORDER BY card_version) AS epoch
-           FROM day_turn SEMI JOIN touched USING (turn_id) JOIN chat_turn USING (turn_id)"""
+           FROM day_turn SEMI JOIN touched USING (turn_id)"""
     )
     epochs = max(1, number(connection, "SELECT max(epoch) FROM epoch"))
     whole = epochs == 1 and plan.is_whole
     return [
         DayInputs(
             # A join would mix the rows of a day that lie in order.
-            turns=in_turn_order(connection, turns_sql(plan.day) if whole else _turns_of_epoch_sql(epoch), TURN_SCHEMA),
+            turns=in_turn_order(connection, turns_sql(plan.day) + ("" if whole else _of_epoch(epoch)), TURN_SCHEMA),
             cards=arrow(
                 connection,
                 f"""SELECT {names(CARD_SCHEMA)} FROM card_history
@@ -236,6 +237,5 @@ def read_inputs(connection: duckdb.DuckDBPyConnection, plan: DayPlan) -> list[Da
     ]
 
 
-def _turns_of_epoch_sql(epoch: int) -> str:
-    return f"""SELECT {names(TURN_SCHEMA)} FROM chat_turn
-               WHERE turn_id IN (SELECT turn_id FROM epoch WHERE epoch = {epoch})"""
+def _of_epoch(epoch: int) -> str:
+    return f" AND turn_id IN (SELECT turn_id FROM epoch WHERE epoch = {epoch})"
