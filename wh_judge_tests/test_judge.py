@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
+import duckdb
 import jsonschema
 import pyarrow as pa
 import pytest
 
-from wh_judge.judge import judge
+from wh_judge import judge as judge_module
+from wh_judge.judge import Judge, judge
 from wh_judge.model import (
     CARD_SCHEMA,
     LEXICON_SCHEMA,
@@ -48,6 +51,12 @@ def documents() -> dict[str, Record]:
     log = worked()
     verdicts = by_kernel(Rows(log.turns, log.cards, log.lexicon)).verdicts
     return {record["turn_id"]: verdict_document(verdict_from_record(record)) for record in verdicts}
+
+
+def state_tables() -> list[pa.Table]:
+    """Turns, cards and lexicon of the state as the kernel takes them."""
+    parts = ((STATE.turns, TURN_SCHEMA), (STATE.cards, CARD_SCHEMA), (STATE.lexicon, LEXICON_SCHEMA))
+    return [pa.Table.from_pylist([row.model_dump() for row in rows], schema) for rows, schema in parts]
 
 
 def test_there_are_seven_worked_examples() -> None:
@@ -123,8 +132,7 @@ def test_the_tables_have_their_schemas_even_where_they_are_empty(chunks: int) ->
 
 @pytest.mark.parametrize("name", ["n", "level", "found", "verdict", "canon_entities", "position", "row_hash"])
 def test_further_columns_are_ignored(name: str) -> None:
-    parts = ((STATE.turns, TURN_SCHEMA), (STATE.cards, CARD_SCHEMA), (STATE.lexicon, LEXICON_SCHEMA))
-    tables = [pa.Table.from_pylist([row.model_dump() for row in rows], schema) for rows, schema in parts]
+    tables = state_tables()
     expected = judge(*tables)
     turns = tables[0].append_column(name, pa.array(["존댓말"] * len(STATE.turns)))
     assert judge(turns, *tables[1:]) == expected
@@ -170,3 +178,26 @@ def test_a_session_of_many_turns_is_judged() -> None:
     assert first["recall_source_turn"] is None
     assert {record["recall_source_turn"] for record in others} == {"T-0"}
     assert len(others) == 19_999
+
+
+def test_threads_may_share_a_kernel() -> None:
+    turns, *inputs = state_tables()
+    kernel = Judge(*inputs, threads=1)
+    pieces = [turns.slice(start % turns.num_rows, 1 + start % 3) for start in range(60)]
+    expected = [kernel.judge(piece) for piece in pieces]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(kernel.judge, pieces)) == expected
+
+
+def test_a_call_leaves_nothing_behind_also_where_it_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = Judge(*state_tables()[1:], threads=1)
+    turns = state_tables()[0]
+    expected = kernel.judge(turns)
+    with monkeypatch.context() as broken, pytest.raises(duckdb.Error):
+        broken.setattr(kernel, "_sql", "SELECT no_such_column FROM recall")
+        kernel.judge(turns)
+    with judge_module._database(1).cursor() as connection:
+        left = "SELECT schema_name FROM duckdb_schemas() WHERE schema_name LIKE 'call%'"
+        assert connection.execute(left).fetchall() == []
+        assert connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(0,)]
+    assert kernel.judge(turns) == expected

@@ -127,7 +127,7 @@ def _results(
 ) -> list[ValidationResult]:
     """The validations over the whole day: what was just validated, and what was before and stands as it did."""
     connection.register("outcomes", pa.table({"turn_id": turn_ids, "checks": pa.array(outcomes.letters, pa.string())}))
-    connection.execute("DELETE FROM outcome WHERE turn_id IN (SELECT turn_id FROM outcomes)")
+    connection.execute("DELETE FROM outcome WHERE day = ? AND turn_id IN (SELECT turn_id FROM outcomes)", [day])
     connection.execute(f"INSERT INTO outcome SELECT DATE '{day}', turn_id, checks FROM outcomes")
     connection.unregister("outcomes")
     found = connection.execute("SELECT checks, count(*) FROM outcome WHERE day = ? GROUP BY ALL", [day]).fetchall()

@@ -315,19 +315,18 @@ VIEWED = {
 """Views of a snapshot on its tables."""
 
 VERSIONED = {
-    "chat_turn": ("SELECT turn_id, day, file, line, row_hash FROM turn_row WHERE is_current", "turn_id"),
-    "verdict": ("SELECT turn_id, row_hash FROM verdict_row", "turn_id"),
-    "verdict_history": (
-        """SELECT turn_id, row_hash, run_id, written_at, until_run, until_at FROM verdict_closed
-           UNION ALL BY NAME SELECT turn_id, row_hash, run_id, written_at FROM verdict_row""",
-        "turn_id, written_at",
-    ),
+    "chat_turn": "SELECT turn_id, day, file, line, row_hash FROM turn_row WHERE is_current",
+    "verdict_history": """SELECT turn_id, row_hash, run_id, written_at, until_run, until_at FROM verdict_closed
+        UNION ALL BY NAME SELECT turn_id, row_hash, run_id, written_at FROM verdict_row""",
 }
-"""Of the tables that grow with the log, what their contents follow from, and an order: each row's hash is stored with
-it, and to hash the rows themselves takes ten times as long."""
+"""Of the tables that grow with the log, what their contents follow from: each row's hash is stored with it, and to hash
+the rows themselves takes ten times as long. No row is there twice."""
 
-FOLLOWING = {"draft", "input_version", "model_profile", "model_rating", "probe_result", "probe_answer"}
+FOLLOWING = {"verdict", "draft", "input_version", "model_profile", "model_rating", "probe_result", "probe_answer"}
 """Tables of a snapshot whose contents follow from those of its others."""
+
+IN_ORDER = {"chat_turn", "verdict"}
+"""Tables of a snapshot whose rows mostly lie in its order already."""
 
 LOOKED_UP = {"chat_turn": "turn_id", "verdict": "turn_id", "verdict_closed": "turn_id", "draft_answer": "turn_id"}
 """Columns of a snapshot by which single rows are looked up; each has an index."""

@@ -12,8 +12,19 @@ import duckdb
 from wh_judge.errors import UserError
 from wh_judge.store import transaction
 from wh_judge.store.layout import CONFIG
-from wh_judge.store.schema import FOLLOWING, LOOKED_UP, PUBLISHED, STORED, UNCOMPRESSED, VERSIONED, VIEWED, number, one
-from wh_judge.store.versions import table_version
+from wh_judge.store.schema import (
+    FOLLOWING,
+    IN_ORDER,
+    LOOKED_UP,
+    PUBLISHED,
+    STORED,
+    UNCOMPRESSED,
+    VERSIONED,
+    VIEWED,
+    number,
+    one,
+)
+from wh_judge.store.versions import rows_version, table_version
 from wh_judge.text import sql_text
 
 CURRENT = "current"
@@ -42,8 +53,10 @@ def publish(connection: duckdb.DuckDBPyConnection, folder: Path, *, keep: int) -
     folder.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
     for name in [name for name in PUBLISHED if name not in FOLLOWING]:
-        relation = VERSIONED.get(name, (f"SELECT * FROM {name}", PUBLISHED[name]))
-        digest.update(table_version(connection, *relation).encode())
+        if name in VERSIONED:
+            digest.update(rows_version(connection, VERSIONED[name]).encode())
+        else:
+            digest.update(table_version(connection, f"SELECT * FROM {name}", PUBLISHED[name]).encode())
     snapshot_id = digest.hexdigest()[:16]
     path = folder / f"{snapshot_id}.duckdb"
     written = not path.exists()
@@ -105,7 +118,7 @@ def _write(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
             source = STORED.get(name, f"SELECT * FROM {name}")
             connection.execute(f"CREATE TABLE snapshot.{name} ({_columns(connection, name, source)})")
             # DuckDB takes longer to sort wide rows than to copy them, and mostly they lie in order.
-            sorting = "" if name in VERSIONED and _lie_in_order(connection, name, order) else f" ORDER BY {order}"
+            sorting = "" if name in IN_ORDER and _lie_in_order(connection, name, order) else f" ORDER BY {order}"
             connection.execute(f"INSERT INTO snapshot.{name} {source}{sorting}")
         for name, column in LOOKED_UP.items():
             connection.execute(f"CREATE INDEX {name}_{column} ON snapshot.{name} ({column})")

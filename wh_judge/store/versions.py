@@ -47,12 +47,20 @@ def table_version(connection: duckdb.DuckDBPyConnection, relation: str, order: s
     return str(row[0])
 
 
+def rows_version(connection: duckdb.DuckDBPyConnection, relation: str) -> str:
+    """Hash of the rows of a relation in any order, in half the time of `table_version`. None may be there twice: two of
+    the same would count as none."""
+    row = one(connection, f"SELECT count(*), bit_xor(md5_number(to_json(r)::VARCHAR)) FROM ({relation}) AS r")
+    assert row is not None
+    return f"{row[0]}-{row[1] or 0:032x}"
+
+
 def turns_version(connection: duckdb.DuckDBPyConnection, day: dt.date) -> str:
     """Hash of the day's turns as they stand; kept until a file changes the day, since it is asked for all days."""
     known = one(connection, "SELECT version FROM turns_version WHERE day = ?", [day])
     if known is None:
         turns = f"SELECT turn_id, row_hash FROM turn_row WHERE is_current AND day = DATE '{day}'"
-        known = (table_version(connection, turns, "turn_id"),)
+        known = (rows_version(connection, turns),)
         connection.execute("INSERT INTO turns_version VALUES (?, ?)", [day, *known])
     return str(known[0])
 

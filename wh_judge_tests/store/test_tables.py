@@ -10,7 +10,7 @@ from wh_judge.inputs import TABLES
 from wh_judge.store.problems import read_problems
 from wh_judge.store.schema import arrow
 from wh_judge.store.tables import is_known, replace_table
-from wh_judge.store.versions import table_version
+from wh_judge.store.versions import rows_version, table_version
 from wh_judge_tests.builders import card
 from wh_judge_tests.house import CARDS, House, rows
 
@@ -66,6 +66,7 @@ def test_an_input_that_was_never_read_is_not_known(warehouse: Connection, house:
 def test_a_version_depends_on_the_rows_and_not_on_their_order(other: str) -> None:
     with duckdb.connect() as connection:
         assert table_version(connection, other, "a") == table_version(connection, "SELECT unnest([1, 2]) AS a", "a")
+        assert rows_version(connection, other) == rows_version(connection, "SELECT unnest([1, 2]) AS a")
 
 
 @pytest.mark.parametrize(
@@ -81,6 +82,7 @@ def test_a_version_depends_on_the_rows_and_not_on_their_order(other: str) -> Non
 def test_a_version_depends_on_every_cell(other: str) -> None:
     with duckdb.connect() as connection:
         assert table_version(connection, other, "a") != table_version(connection, "SELECT 1 AS a, 'x' AS b", "a")
+        assert rows_version(connection, other) != rows_version(connection, "SELECT 1 AS a, 'x' AS b")
 
 
 def test_rows_come_out_of_the_warehouse_as_they_went_in(warehouse: Connection, house: House) -> None:
