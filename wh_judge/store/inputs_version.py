@@ -7,7 +7,7 @@ import duckdb
 from wh_judge.edits import CardAsOf
 from wh_judge.rules import RuleSettings, rules_version
 from wh_judge.store.schema import one
-from wh_judge.store.versions import settings_version, table_version, turns_version
+from wh_judge.store.versions import rows_version, settings_version, table_version
 
 PARTS = ("turns", "cards", "earlier", "lexicon", "settings", "rules")
 """What a day's verdicts follow from, in the order in which `inputs_version` writes it."""
@@ -20,15 +20,41 @@ def inputs_version(
 
     `lexicon` is the lexicon's version, the same for all days.
     """
+    turns, earlier = log_versions(connection, day)
     versions = {
-        "turns": turns_version(connection, day),
+        "turns": turns,
         "cards": _cards_version(connection, day, card_as_of),
-        "earlier": table_version(connection, _earlier_sql(day), "session_id, entity"),
+        "earlier": earlier,
         "lexicon": lexicon,
         "settings": settings_version(settings),
         "rules": rules_version(),
     }
     return " ".join(f"{name}={versions[name]}" for name in PARTS)
+
+
+def log_versions(connection: duckdb.DuckDBPyConnection, day: dt.date) -> tuple[str, str]:
+    """Hashes of the day's turns as they stand, and of what is said on other days in its sessions.
+
+    They are asked for all days, and kept until a file changes what they follow from.
+    """
+    known = one(connection, "SELECT turns, earlier FROM log_version WHERE day = ?", [day])
+    if known is None:
+        turns = f"SELECT turn_id, row_hash FROM turn_row WHERE is_current AND day = DATE '{day}'"
+        known = (rows_version(connection, turns), rows_version(connection, _earlier_sql(day)))
+        connection.execute("INSERT INTO log_version VALUES (?, ?, ?)", [day, *known])
+    return known[0], known[1]
+
+
+def forget_log_versions(connection: duckdb.DuckDBPyConnection, changed: str) -> None:
+    """Forget the versions that follow from turns of a relation (day, session_id): those that changed, as they were and
+    as they are."""
+    if one(connection, "SELECT 1 FROM log_version LIMIT 1") is None:
+        return
+    connection.execute(
+        f"""DELETE FROM log_version WHERE day IN (
+                SELECT day FROM ({changed}) UNION ALL SELECT day FROM chat_turn
+                WHERE user_asked_recall AND session_id IN (SELECT session_id FROM ({changed})))"""
+    )
 
 
 def _cards_version(connection: duckdb.DuckDBPyConnection, day: dt.date, card_as_of: CardAsOf) -> str:

@@ -7,8 +7,8 @@ import duckdb
 import pyarrow as pa
 
 from wh_judge.model import TURN_SCHEMA
+from wh_judge.store.inputs_version import log_versions
 from wh_judge.store.schema import in_turn_order, names, number
-from wh_judge.store.versions import turns_version
 
 
 def read_turns(connection: duckdb.DuckDBPyConnection, day: dt.date) -> pa.Table:
@@ -50,7 +50,7 @@ def day_facts(connection: duckdb.DuckDBPyConnection, day: dt.date) -> DayFacts:
     """What is to be said of the day's turns."""
     where = f"WHERE day = DATE '{day}'"
     return DayFacts(
-        version=turns_version(connection, day),
+        version=log_versions(connection, day)[0],
         sessions=number(connection, f"SELECT count(DISTINCT session_id) FROM chat_turn {where}"),
         normalised=number(connection, "SELECT sum(normalised) FROM log_file"),
         without_card=connection.execute(

@@ -15,6 +15,7 @@ from wh_judge.inputs import TABLES, file_name, files_of
 from wh_judge.model import KST
 from wh_judge.rowwise import Batch
 from wh_judge.store import transaction
+from wh_judge.store.inputs_version import forget_log_versions
 from wh_judge.store.problems import forget_problems, keep_problems, no_row
 from wh_judge.store.schema import number, one
 from wh_judge.store.versions import keep_replaced_turns
@@ -154,10 +155,8 @@ def _replace_file(
                  GROUP BY turn_id HAVING count(*) > 1 OR NOT bool_or(is_current)) AS newest
            WHERE turn_row.turn_id = newest.turn_id"""
     )
-    connection.execute(
-        """DELETE FROM turns_version WHERE day IN (
-               SELECT day FROM old_turn UNION SELECT day FROM turn_row SEMI JOIN touched USING (turn_id))"""
-    )
+    changed = "FROM old_turn UNION ALL SELECT day, session_id FROM turn_row SEMI JOIN touched USING (turn_id)"
+    forget_log_versions(connection, f"SELECT day, session_id {changed}")
     keep_replaced_turns(connection)
     connection.execute("DROP TABLE touched")
     connection.execute("INSERT OR REPLACE INTO log_file VALUES (?, ?, ?, ?, ?, ?)", [name, *facts, arrival, normalised])

@@ -145,7 +145,7 @@ CREATE TABLE IF NOT EXISTS turn_row (
     {_columns(TURN_SCHEMA)}, day DATE NOT NULL, file VARCHAR NOT NULL, line BIGINT NOT NULL, arrival BIGINT NOT NULL,
     is_current BOOLEAN NOT NULL, row_hash VARCHAR NOT NULL);
 -- Made anew wherever another version of wh-judge was at work, which may have changed turns and not known of this.
-CREATE OR REPLACE TABLE turns_version (day DATE NOT NULL, version VARCHAR NOT NULL);
+CREATE OR REPLACE TABLE log_version (day DATE NOT NULL, turns VARCHAR NOT NULL, earlier VARCHAR NOT NULL);
 CREATE OR REPLACE VIEW chat_turn AS SELECT * EXCLUDE (arrival, is_current, row_hash) FROM turn_row WHERE is_current;
 CREATE TABLE IF NOT EXISTS input_file (
     "table" VARCHAR PRIMARY KEY, signature VARCHAR NOT NULL, later VARCHAR[] NOT NULL);

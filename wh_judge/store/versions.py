@@ -55,16 +55,6 @@ def rows_version(connection: duckdb.DuckDBPyConnection, relation: str) -> str:
     return f"{row[0]}-{row[1] or 0:032x}"
 
 
-def turns_version(connection: duckdb.DuckDBPyConnection, day: dt.date) -> str:
-    """Hash of the day's turns as they stand; kept until a file changes the day, since it is asked for all days."""
-    known = one(connection, "SELECT version FROM turns_version WHERE day = ?", [day])
-    if known is None:
-        turns = f"SELECT turn_id, row_hash FROM turn_row WHERE is_current AND day = DATE '{day}'"
-        known = (rows_version(connection, turns),)
-        connection.execute("INSERT INTO turns_version VALUES (?, ?)", [day, *known])
-    return str(known[0])
-
-
 def lexicon_version(connection: duckdb.DuckDBPyConnection) -> str:
     """Hash of the lexicon as it stands."""
     return table_version(connection, LEXICON_ROWS, "position")

@@ -12,9 +12,9 @@ from wh_judge.ingest import read_file
 from wh_judge.inputs import InputTable
 from wh_judge.rowwise import Batch
 from wh_judge.store import log_files, open_warehouse
+from wh_judge.store.inputs_version import log_versions
 from wh_judge.store.log_files import ingest_log
 from wh_judge.store.problems import read_problems
-from wh_judge.store.versions import rows_version, turns_version
 from wh_judge_tests.builders import turn
 from wh_judge_tests.house import DAY_1, DAY_2, DAY_3, LOG, House, Line, at, rows, tables
 
@@ -206,9 +206,10 @@ def test_batches_of_a_file_make_no_difference(
         assert rows(other, in_place) == rows(warehouse, in_place)
 
 
-def test_the_kept_hash_of_a_day_is_that_of_its_turns_whatever_files_did(warehouse: Connection, house: House) -> None:
-    """It says whether a day is stale: a day whose turns changed unseen would keep its verdicts."""
+def test_the_kept_hashes_of_a_day_are_right_whatever_files_did(warehouse: Connection, house: House) -> None:
+    """They say whether a day is stale: a day whose turns changed unseen would keep its verdicts."""
     moved = turn("T-1", turn_at=at(2), reply_text="옮겼다.")
+    named = {"turn_at": at(1, 4), "named_entities": ["하늘"]}
     steps: list[tuple[str, list[Line]]] = [
         ("later", [turn("T-1", turn_at=at(1), reply_text="나중 것."), turn("T-90", turn_at=at(3))]),
         ("later", [moved]),
@@ -216,6 +217,9 @@ def test_the_kept_hash_of_a_day_is_that_of_its_turns_whatever_files_did(warehous
         ("later", [turn("T-90", turn_at=at(1))]),
         (str(DAY_1), [moved, "{", *LOG.day_1]),
         ("later", []),
+        ("recall", [turn("T-4", session_id="S-recall", reply_text="하늘이 왔어.", **named)]),
+        ("recall", [turn("T-4", session_id="S-other", **named)]),
+        ("recall", []),
         ("last", [turn("T-6", turn_at=at(1)), turn("T-6", turn_at=at(3))]),
     ]
     seen = set()
@@ -223,17 +227,27 @@ def test_the_kept_hash_of_a_day_is_that_of_its_turns_whatever_files_did(warehous
         house.log(name, *lines)
         ingest_log(warehouse, house.turns)
         for day in (DAY_1, DAY_2, DAY_3):
-            current = f"SELECT turn_id, row_hash FROM turn_row WHERE is_current AND day = DATE '{day}'"
-            assert turns_version(warehouse, day) == rows_version(warehouse, current), (name, day)
-            seen.add(turns_version(warehouse, day))
-    assert rows(warehouse, "SELECT count(*), count(DISTINCT day) FROM turns_version") == [(3, 3)]
-    assert len(seen) > 5
+            kept = log_versions(warehouse, day)
+            warehouse.execute("DELETE FROM log_version WHERE day = ?", [day])
+            assert kept == log_versions(warehouse, day), (name, day)
+            seen.add(kept)
+    assert rows(warehouse, "SELECT count(*), count(DISTINCT day) FROM log_version") == [(3, 3)]
+    assert len(seen) > 8
+
+
+def test_a_file_leaves_the_hashes_of_days_that_it_says_nothing_of(warehouse: Connection, house: House) -> None:
+    """T-6 of the second day asks in the session of T-4, which lies on the first."""
+    for day in (DAY_1, DAY_2, DAY_3):
+        log_versions(warehouse, day)
+    house.log("later", turn("T-4", turn_at=at(1, 4), session_id="S-recall", reply_text="하늘이 왔어."))
+    ingest_log(warehouse, house.turns)
+    assert rows(warehouse, "SELECT day FROM log_version") == [(DAY_3,)]
 
 
 def test_a_warehouse_at_which_another_version_was_at_work_keeps_no_hashes(house: House) -> None:
     with house.warehouse() as connection:
         house.bring_in(connection)
-        turns_version(connection, DAY_1)
+        log_versions(connection, DAY_1)
         connection.execute("UPDATE layout SET version = 'of another version'")
     with house.warehouse() as connection:
-        assert rows(connection, "FROM turns_version") == []
+        assert rows(connection, "FROM log_version") == []
