@@ -57,7 +57,7 @@ SELECT coalesce(old.turn_id, new.turn_id) AS turn_id, {_FIELDS.replace("{side}",
        old.lexicon_rows AS old_rows, old.mentions AS old_mentions, new.lexicon_rows AS new_rows,
        new.card_version AS new_card_version
 FROM (SELECT * FROM old_verdict UNION ALL BY NAME SELECT * FROM left_verdict) AS old
-FULL JOIN (SELECT * FROM verdict_row SEMI JOIN touched USING (turn_id) WHERE day = $day) AS new USING (turn_id)
+FULL JOIN (SELECT * FROM verdict_row WHERE day = $day AND written_at = $moment) AS new USING (turn_id)
 LEFT JOIN old_unjudged ON old_unjudged.turn_id = new.turn_id
 WHERE CASE WHEN old.turn_id IS NULL THEN old_unjudged.turn_id IS NOT NULL ELSE before IS DISTINCT FROM after END
     AND (new.turn_id IS NOT NULL OR old.turn_id IN (SELECT turn_id FROM day_turn)
@@ -72,7 +72,7 @@ def keep_changes(
     connection: duckdb.DuckDBPyConnection, plan: DayPlan, run_id: str, moment: dt.datetime
 ) -> list[Change]:
     """Establish and keep the causes of what changes in this transaction: `old_verdict` is now `verdict_row`."""
-    records = connection.sql(_CHANGED, params={"day": plan.day}).to_arrow_table().to_pylist()
+    records = connection.sql(_CHANGED, params={"day": plan.day, "moment": moment}).to_arrow_table().to_pylist()
     changes = list(_explained(connection, plan, records)) if records else []
     if changes:
         connection.executemany(

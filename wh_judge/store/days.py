@@ -79,8 +79,12 @@ def replace_day(
     try:
         keep_settings(connection, plan.settings, moment)
         written = write(connection, day, run_id, moment, plan.was_card_as_of)
-        touched = "" if plan.is_whole else "SEMI JOIN touched USING (turn_id)"
-        judged = f"SELECT {names(VERDICT_SCHEMA)} FROM verdict_row {touched} WHERE day = DATE '{day}'"
+        judged = f"SELECT {names(VERDICT_SCHEMA)} FROM verdict_row WHERE day = DATE '{day}'"
+        if not plan.is_whole:
+            # Nothing older is read for what was just written.
+            written_now = f"written_at = TIMESTAMPTZ '{moment.isoformat()}'"
+            stood = "turn_id IN (SELECT turn_id FROM as_it_was)"
+            judged = f"SELECT * FROM ({judged} AND {written_now} UNION ALL {judged} AND {stood})"
         with _little_memory(connection) if plan.turns > LARGE_DAY else nullcontext():
             rows = in_turn_order(connection, judged, VERDICT_SCHEMA)
             of_day = number(connection, "SELECT count(*) FROM verdict_row WHERE day = ?", [day])

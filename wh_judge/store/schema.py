@@ -90,16 +90,16 @@ def number(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence
     return int(row[0] or 0) if row else 0
 
 
-def wherever_sql(table: str, day: dt.date, turns: str) -> str:
-    """The rows of a table of the turns that a relation names (turn_id), on whatever day they lie.
+def wherever_sql(columns: str, table: str, day: dt.date, turns: str) -> str:
+    """Columns of the rows of a table of the turns that a relation names (turn_id), on whatever day they lie.
 
     Nearly always that is `day`, the rows of which lie together. The other days are looked through only where a turn of
     them has no row on this one: DuckDB reads nothing for a join with nothing.
     """
     here = f"SELECT turn_id FROM {table} WHERE day = DATE '{day}'"
     return f"""
-        SELECT * FROM {table} WHERE day = DATE '{day}' AND turn_id IN (SELECT turn_id FROM {turns})
-        UNION ALL SELECT * FROM {table} WHERE day <> DATE '{day}' AND turn_id IN (
+        SELECT {columns} FROM {table} WHERE day = DATE '{day}' AND turn_id IN (SELECT turn_id FROM {turns})
+        UNION ALL SELECT {columns} FROM {table} WHERE day <> DATE '{day}' AND turn_id IN (
             SELECT turn_id FROM {turns} ANTI JOIN ({here}) USING (turn_id))"""
 
 

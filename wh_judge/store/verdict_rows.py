@@ -69,22 +69,28 @@ def write(
 ) -> int:
     """Bring the rows of the touched turns up to date; what they replace is in the temporary table `old_verdict`.
 
+    Those that come out as they were stay, and are in `as_it_was`. A row's place is good in this transaction only.
     Where a turn moved here from a day that was judged since, its last verdict there is in `left_verdict`.
     """
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE replaced AS SELECT turn_id FROM touched UNION ALL SELECT turn_id FROM gone;
+           CREATE OR REPLACE TEMP TABLE old_place AS
+           SELECT place FROM ({wherever_sql("rowid AS place, turn_id, row_hash", "verdict_row", day, "replaced")})
+           ANTI JOIN new_verdict USING (turn_id, row_hash);
            CREATE OR REPLACE TEMP TABLE old_verdict AS
            SELECT old.*, judged_day.lexicon_version,
                   coalesce(card_as_of, CASE WHEN day = DATE '{day}' THEN '{was_card_as_of}' END) AS card_as_of
-           FROM ({wherever_sql("verdict_row", day, "replaced")}) AS old ANTI JOIN new_verdict USING (turn_id, row_hash)
+           FROM (SELECT * FROM verdict_row WHERE rowid IN (SELECT place FROM old_place)) AS old
            LEFT JOIN judged_day USING (day);
            CREATE OR REPLACE TEMP TABLE as_it_was AS
            SELECT turn_id FROM verdict_row
            WHERE day = DATE '{day}' AND turn_id IN (SELECT turn_id FROM touched ANTI JOIN old_verdict USING (turn_id));
+           CREATE OR REPLACE TEMP TABLE without AS
+           SELECT turn_id FROM touched ANTI JOIN old_verdict USING (turn_id) ANTI JOIN as_it_was USING (turn_id)
+           ANTI JOIN unjudged USING (turn_id);
            CREATE OR REPLACE TEMP TABLE left_verdict AS
            SELECT * EXCLUDE (until_run, until_at) FROM verdict_closed AS closed
-           WHERE turn_id IN (SELECT turn_id FROM touched ANTI JOIN old_verdict USING (turn_id)
-                             ANTI JOIN as_it_was USING (turn_id) ANTI JOIN unjudged USING (turn_id))
+           WHERE turn_id IN (SELECT turn_id FROM without)
                AND NOT EXISTS (SELECT 1 FROM verdict_change AS told
                                WHERE told.turn_id = closed.turn_id AND told.changed_at >= closed.until_at)
            QUALIFY row_number() OVER (PARTITION BY turn_id ORDER BY until_at DESC) = 1;
@@ -99,9 +105,9 @@ def write(
            WHERE day <> ? AND day IN (SELECT day FROM old_verdict UNION ALL SELECT day FROM old_unjudged)""",
         [day],
     )
+    connection.execute("DELETE FROM verdict_row WHERE rowid IN (SELECT place FROM old_place)")
     # Rows of a day lie together: naming the days keeps the others from being read.
-    for table in ("verdict_row", "outcome"):
-        connection.execute(f"DELETE FROM {table} WHERE (day, turn_id) IN (SELECT day, turn_id FROM old_verdict)")
+    connection.execute("DELETE FROM outcome WHERE (day, turn_id) IN (SELECT day, turn_id FROM old_verdict)")
     connection.execute("DELETE FROM unjudged WHERE turn_id IN (SELECT turn_id FROM old_unjudged)")
     connection.execute("DELETE FROM unjudged_left WHERE turn_id IN (SELECT turn_id FROM old_unjudged)")
     connection.execute(

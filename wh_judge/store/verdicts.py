@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from wh_judge.model import TURN_SCHEMA, VERDICT_SCHEMA, VERDICTS
 from wh_judge.store.plan import DayInputs, DayPlan
@@ -67,8 +68,10 @@ def day_facts(connection: duckdb.DuckDBPyConnection, day: dt.date, shown: int) -
 
 
 def read_judged(connection: duckdb.DuckDBPyConnection, plan: DayPlan, inputs: DayInputs, verdicts: pa.Table) -> Judged:
-    """What the validations hold the verdicts against: their inputs, and the turns that are cited."""
-    cited = read_turns(connection, verdicts["recall_source_turn"])
+    """What the validations hold the verdicts against: their inputs, and the turns that are cited and not among them."""
+    sources = verdicts["recall_source_turn"].drop_null()
+    missing = sources.filter(pc.invert(pc.is_in(sources, inputs.turns["turn_id"].combine_chunks())))
+    cited = read_turns(connection, missing) if len(missing) else TURN_SCHEMA.empty_table()
     return Judged(inputs.turns, cited, inputs.cards, inputs.lexicon, inputs.earlier, plan.settings)
 
 
