@@ -7,8 +7,8 @@ in the rule's own file; here the pieces are joined.
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
 from itertools import count
+from threading import Lock
 from typing import NamedTuple
 
 import duckdb
@@ -121,28 +121,32 @@ class Judge:
             return pa.concat_tables(pool.map(of_piece, pieces))
 
 
-@cache
+_DATABASES: dict[int, duckdb.DuckDBPyConnection] = {}
+_STARTING = Lock()
+_CALLS = count()
+
+
 def _database(threads: int) -> duckdb.DuckDBPyConnection:
     """A DuckDB in memory with what every call needs. It is kept: to start one takes as long as to judge some turns."""
-    connection = duckdb.connect(config={"autoinstall_known_extensions": False, "threads": threads})
-    connection.execute(text.SQL_MACROS + rule.SQL_MACROS)
-    return connection
-
-
-_CALLS = count()
+    with _STARTING:
+        if threads not in _DATABASES:
+            connection = duckdb.connect(config={"autoinstall_known_extensions": False, "threads": threads})
+            connection.execute(text.SQL_MACROS + rule.SQL_MACROS)
+            _DATABASES[threads] = connection
+        return _DATABASES[threads]
 
 
 @contextmanager
 def _schema(threads: int) -> Iterator[_Connect]:
     """What connects to an empty schema, which goes with its tables at the end."""
-    name = f"call_{next(_CALLS)}"
+    name, database = f"call_{next(_CALLS)}", _database(threads)
 
     def connect() -> duckdb.DuckDBPyConnection:
-        connection = _database(threads).cursor()
+        connection = database.cursor()
         connection.execute(f"SET search_path = '{name},main'")
         return connection
 
-    with _database(threads).cursor() as outside:
+    with database.cursor() as outside:
         outside.execute(f"CREATE SCHEMA {name}")
         try:
             yield connect

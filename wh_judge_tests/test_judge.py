@@ -1,9 +1,11 @@
 """The kernel: the worked examples, what becomes of which row, and work that grows with the turns only."""
 
 import json
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import Any
 
 import duckdb
 import jsonschema
@@ -187,6 +189,24 @@ def test_threads_may_share_a_kernel() -> None:
     expected = [kernel.judge(piece) for piece in pieces]
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(kernel.judge, pieces)) == expected
+
+
+def test_threads_may_be_the_first_to_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both find no DuckDB started, and one of them is slow to start it."""
+    turns, *inputs = state_tables()
+    kernel, connect = Judge(*inputs, threads=1), duckdb.connect
+    expected = kernel.judge(turns)
+    pauses = iter((0.3, 0.1, 0.0, 0.0))
+
+    def slowly(**options: Any) -> duckdb.DuckDBPyConnection:
+        time.sleep(next(pauses))
+        return connect(**options)
+
+    monkeypatch.setattr(judge_module, "_DATABASES", {})
+    monkeypatch.setattr(duckdb, "connect", slowly)
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(kernel.judge, [turns] * 4)) == [expected] * 4
+    assert len(judge_module._DATABASES) == 1
 
 
 def test_a_call_leaves_nothing_behind_also_where_it_fails(monkeypatch: pytest.MonkeyPatch) -> None:
