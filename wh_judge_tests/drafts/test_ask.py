@@ -24,19 +24,29 @@ class Server:
         self.asked: list[int] = []
         self.at_once = self.most_at_once = 0
 
+    def pause(self, number: int) -> float:
+        return 0.02 - number * 0.0005
+
     async def ask(self, request: Request) -> Answer:
         number = int(request.messages[0][1])
         self.asked.append(number)
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         # Later requests answer sooner.
-        await asyncio.sleep(0.02 - number * 0.0005)
+        await asyncio.sleep(self.pause(number))
         self.at_once -= 1
         if number in self.fatal:
             raise UserError("the endpoint refuses the key")
         if number in self.silent:
             return Answer(None, ("no_answer", "nothing"), tries=1, asked_at=1.0)
         return Answer(f"답 {number}", tries=1, prompt_tokens=3, response_tokens=4, asked_at=2.0)
+
+
+class Slow(Server):
+    """Its answers are so far apart that a busy machine does not change their order."""
+
+    def pause(self, number: int) -> float:
+        return 0.1 * (2 - number)
 
 
 def answers(path: Path, server: Server, count: int, at_once: int = 3) -> list[Answer]:
@@ -82,7 +92,7 @@ def test_what_ends_one_ends_all_and_keeps_what_was_answered(tmp_path: Path) -> N
 def test_each_answer_is_told_as_soon_as_it_is_there(tmp_path: Path) -> None:
     told: list[tuple[int, str | None]] = []
     with Cache(tmp_path / "answers.sqlite") as cache:
-        server = Server(silent=[1])
+        server = Slow(silent=[1])
         asyncio.run(
             answer_all(requests(3), server.ask, cache, 3, lambda place, answer: told.append((place, answer.raw)))
         )
