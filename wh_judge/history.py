@@ -8,13 +8,14 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as db
 from dagster._core.event_api import EventHandlerFn
-from dagster._core.storage.event_log import SqlPollingEventWatcher
+from dagster._core.storage.event_log.polling_event_watcher import SqlPollingRunIdEventWatcherThread
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
 from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
@@ -51,14 +52,25 @@ class _Runs(SqliteRunStorage):
         super().dispose()
 
 
+@dataclass
+class _Kept:
+    engine: db.Engine
+    users: int = 0
+    """How many are at work with it."""
+
+
 class _Events(SqliteEventLogStorage):
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
-        self._kept: OrderedDict[str, db.Engine] = OrderedDict()
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._choosing = threading.Lock()
-        self._watcher = SqlPollingEventWatcher(self)
+        self._watching: dict[tuple[str, EventHandlerFn], SqlPollingRunIdEventWatcherThread] = {}
         self._empty = b""
         """The file of a run without events."""
         super().__init__(base_dir, inst_data)
+        # Of processes that were killed. One that is at work has Dagster make the file then.
+        for left in Path(self._base_dir).glob("*.db.*.new"):
+            with suppress(OSError):
+                left.unlink()
 
     def run_connection(self, run_id: str | None = None) -> AbstractContextManager[db.Connection]:
         assert run_id is not None
@@ -69,19 +81,30 @@ class _Events(SqliteEventLogStorage):
 
     @contextmanager
     def _connection(self, shard: str) -> Iterator[db.Connection]:
-        with self._engine_of(shard).begin() as connection:
-            yield connection
+        kept = self._take(shard)
+        try:
+            with kept.engine.begin() as connection:
+                yield connection
+        finally:
+            self._give_back(kept)
 
-    def _engine_of(self, shard: str) -> db.Engine:
+    def _take(self, shard: str) -> _Kept:
         with self._choosing:
             if shard not in self._kept:
                 self._make(shard)
-                self._kept[shard] = _engine(self.conn_string_for_shard(shard))
+                self._kept[shard] = _Kept(_engine(self.conn_string_for_shard(shard)))
                 self._let_go(keep=1 + RUNS_OPEN)
             for used in (INDEX_SHARD_NAME, shard):
                 if used in self._kept:
                     self._kept.move_to_end(used)
+            self._kept[shard].users += 1
             return self._kept[shard]
+
+    def _give_back(self, kept: _Kept) -> None:
+        with self._choosing:
+            kept.users -= 1
+            if not kept.users and not any(kept is other for other in self._kept.values()):
+                kept.engine.dispose()
 
     def _make(self, shard: str) -> None:
         """Make the tables where they are missing: once by Dagster, which reads all its migrations, then by copy."""
@@ -91,7 +114,9 @@ class _Events(SqliteEventLogStorage):
             return
         with super().run_connection(shard) as connection:
             if is_new and shard != INDEX_SHARD_NAME:
-                content = connection.connection.driver_connection.serialize()
+                # SQLite before 3.36 mostly cannot say what is in a file: Dagster then makes each.
+                serialize = getattr(connection.connection.driver_connection, "serialize", bytes)
+                content = serialize()
                 # Another process may have begun to write in it.
                 if connection.execute(db.text("SELECT 1 FROM event_logs LIMIT 1")).first() is None:
                     self._empty = content
@@ -107,19 +132,34 @@ class _Events(SqliteEventLogStorage):
         except OSError:
             return False
         finally:
-            partial.unlink(missing_ok=True)
+            with suppress(OSError):  # Where nothing can be written, nothing can be deleted.
+                partial.unlink()
         return True
 
     def _let_go(self, keep: int) -> None:
+        """Close what was used longest ago; what somebody is at work with is closed when it is given back."""
         while len(self._kept) > keep:
-            self._kept.popitem(last=False)[1].dispose()
+            _, kept = self._kept.popitem(last=False)
+            if not kept.users:
+                kept.engine.dispose()
 
     def watch(self, run_id: str, cursor: str | None, callback: EventHandlerFn) -> None:
-        """Tell of a run's events by asking for them: a file that another process keeps open changes late."""
-        self._watcher.watch_run(run_id, cursor, callback)
+        """Tell of a run's events by asking for them: a file that another process keeps open changes late.
+
+        Each who watches has a thread, which begins at the first event: one that served several would tell those who
+        come later only of what it has not read yet.
+        """
+        self.end_watch(run_id, callback)
+        watcher = SqlPollingRunIdEventWatcherThread(self, run_id)
+        watcher.daemon = True
+        watcher.add_callback(cursor, callback)
+        self._watching[run_id, callback] = watcher
+        watcher.start()
 
     def end_watch(self, run_id: str, handler: EventHandlerFn) -> None:
-        self._watcher.unwatch_run(run_id, handler)
+        watcher = self._watching.pop((run_id, handler), None)
+        if watcher is not None:
+            watcher.should_thread_exit.set()
 
     def wipe(self) -> None:
         """Delete the files of all runs: no connection may hold one."""
@@ -128,7 +168,12 @@ class _Events(SqliteEventLogStorage):
         super().wipe()
 
     def dispose(self) -> None:
-        self._watcher.close()
+        watchers = list(self._watching.values())
+        for run_id, handler in list(self._watching):
+            self.end_watch(run_id, handler)
+        for watcher in watchers:
+            if watcher is not threading.current_thread():
+                watcher.join()
         super().dispose()
         with self._choosing:
             self._let_go(keep=0)

@@ -1,6 +1,7 @@
 """Dagster's storage with connections that stay open, beside Dagster's own on the same files."""
 
 import errno
+import gc
 import sqlite3
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 import yaml
+from dagster._core.storage.event_log import SqliteEventLogStorage
 from dagster._core.storage.runs import SqliteRunStorage
 
 from wh_judge.history import RUNS_OPEN
@@ -44,7 +46,7 @@ def held(home: Path) -> set[str]:
     for number in Path("/proc/self/fd").iterdir():
         with suppress(OSError):  # The one that lists them is closed by now.
             found.add(number.readlink())
-    return {path.name for path in found if path.is_relative_to(home) and path.suffix == ".db"}
+    return {path.name for path in found if path.is_relative_to(home) and ".db" in path.name}
 
 
 @pytest.fixture
@@ -82,9 +84,29 @@ def test_what_one_wrote_the_other_reads_and_goes_on_with(kept: bool, home: Path)
 def test_files_of_the_newest_runs_stay_open_and_no_more(home: Path) -> None:
     with opened(home) as instance:
         runs = [run(instance) for _ in range(RUNS_OPEN + 2)]
-        assert held(home) == {"runs.db", "index.db", *(f"{one}.db" for one in runs[-RUNS_OPEN:])}
+        databases = {name for name in held(home) if name.endswith(".db")}
+        assert databases == {"runs.db", "index.db", *(f"{one}.db" for one in runs[-RUNS_OPEN:])}
         # One that was let go is opened again.
         assert SUCCESS in events(instance, runs[0])
+
+
+@pytest.mark.parametrize("wiped", [False, True])
+def test_a_file_that_others_drove_out_or_deleted_meanwhile_is_let_go_after_use(wiped: bool, home: Path) -> None:
+    with opened(home) as instance:
+        used = run(instance)
+        storage = instance.event_log_storage
+        assert isinstance(storage, SqliteEventLogStorage)
+        gc.disable()  # It would close it some time later.
+        try:
+            with storage.run_connection(used):
+                if wiped:
+                    instance.wipe()
+                else:
+                    for number in range(RUNS_OPEN):
+                        instance.all_logs(f"{number:08}-0000-4000-8000-000000000000")
+            assert not any(name.startswith(used) for name in held(home))
+        finally:
+            gc.enable()
 
 
 def test_threads_and_processes_write_at_the_same_time(home: Path) -> None:
@@ -150,3 +172,84 @@ def test_the_file_of_a_run_begins_without_events_of_another(home: Path) -> None:
         with closing(sqlite3.connect(next(home.rglob(f"{second}.db")))) as connection:
             found = connection.execute("SELECT DISTINCT run_id FROM event_logs").fetchall()
         assert found == [(second,)] and first != second
+
+
+def test_who_watches_later_is_told_what_others_were_told_before(home: Path) -> None:
+    def watch(instance: dg.DagsterInstance, run_id: str) -> list[dg.DagsterEventType | None]:
+        told, over = [], threading.Event()
+
+        def tell(entry: dg.EventLogEntry, _: str) -> None:
+            told.append(entry.dagster_event_type)
+            if entry.dagster_event_type == SUCCESS:
+                over.set()
+
+        instance.watch_event_logs(run_id, None, tell)
+        assert over.wait(timeout=60), told
+        return told
+
+    with opened(home) as instance:
+        run_id = run(instance)
+        assert watch(instance, run_id) == watch(instance, run_id) == events(instance, run_id)
+
+
+def test_who_watches_is_not_left_alone_where_another_one_fails(home: Path) -> None:
+    def fail(*_: object) -> None:
+        failed.set()
+        raise RuntimeError
+
+    failed, told = threading.Event(), threading.Event()
+    with opened(home) as instance:
+        run_id = run(instance)
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            monkeypatch.setattr(threading, "excepthook", id)
+            instance.watch_event_logs(run_id, None, fail)
+            assert failed.wait(timeout=60)
+            instance.watch_event_logs(run_id, None, lambda *_: told.set())
+            assert told.wait(timeout=60)
+
+
+def test_no_one_is_told_any_more_who_watches_no_more(home: Path) -> None:
+    before = threading.active_count()
+    with opened(home) as instance:
+        run_id = run(instance)
+        for _ in range(5):
+            instance.watch_event_logs(run_id, None, print)
+        instance.end_watch_event_logs(run_id, print)
+        instance.watch_event_logs(run_id, None, lambda *_: None)
+    assert threading.active_count() <= before + 1
+
+
+def test_an_sqlite_that_cannot_say_what_is_in_a_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Older(sqlite3.Connection):
+        @property
+        def serialize(self) -> None:  # type: ignore[override]
+            raise AttributeError
+
+    connect = sqlite3.dbapi2.connect
+    monkeypatch.setattr("sqlite3.dbapi2.connect", lambda *given, **named: connect(*given, **named, factory=Older))
+    with opened(home) as instance:
+        runs = [run(instance), run(instance)]
+        assert all(events(instance, one)[-1] == SUCCESS for one in runs)
+
+
+def test_what_a_killed_process_has_left_is_taken_away(home: Path) -> None:
+    with opened(home) as instance:
+        run(instance)
+    left = next(home.rglob("index.db")).with_name(f"{ONE}.db.1234.new")
+    left.write_bytes(b"half a fi")
+    with opened(home) as instance:
+        assert not left.exists()
+        assert events(instance, run(instance, ONE))[-1] == SUCCESS
+
+
+def test_a_folder_that_cannot_be_written_any_more_is_told_as_dagster_tells_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "read-only")
+
+    with opened(home) as instance:
+        run(instance)
+        for name in ("write_bytes", "unlink"):
+            monkeypatch.setattr(Path, name, refuse)
+        assert events(instance, run(instance))[-1] == SUCCESS
