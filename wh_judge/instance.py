@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError, OperationalError
 
 from wh_judge import store
 from wh_judge.errors import UserError
@@ -28,7 +28,7 @@ def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
     has its paths relative to that.
 
     Raises:
-        UserError: another process keeps the instance, a folder cannot be made, or the history cannot be written.
+        UserError: another process keeps the instance, a folder cannot be made, or the history cannot be written or read.
     """
     try:
         settings.data.mkdir(parents=True, exist_ok=True)
@@ -45,6 +45,13 @@ def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
         raise UserError(
             f"{home}: Dagster cannot keep its history of runs: {error.orig}; make room on its disk, or see to the right"
             " to write there, and run again"
+        ) from None
+    except DatabaseError as error:
+        if type(error) is not DatabaseError:  # What stands in a file is no other kind's fault.
+            raise
+        raise UserError(
+            f"{home}: Dagster's history of runs is damaged: {error.orig}; move its folders history and schedules away"
+            " (in a checkout .dagster) while nothing runs, and run again: no verdict is lost"
         ) from None
     finally:
         os.chdir(before)

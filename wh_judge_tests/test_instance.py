@@ -150,6 +150,20 @@ def held(settings: Settings) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
+@pytest.mark.parametrize("name", ["runs.db", "index.db", "schedules.db"])
+def test_a_damaged_history_is_an_error_in_one_line(name: str, settings: Settings) -> None:
+    with open_instance(settings) as instance:
+        instance.report_runless_asset_event(dg.AssetMaterialization("day"))
+    [path] = settings.data.rglob(name)
+    path.write_bytes(b"damaged " * 1000)
+    with pytest.raises(UserError) as error, open_instance(settings) as instance:
+        assert instance.get_runs() == []
+        instance.report_runless_asset_event(dg.AssetMaterialization("day"))
+        instance.all_instigator_state()
+    assert "Dagster's history of runs is damaged: file is not a database; move" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
 def test_another_process_at_work_is_named_after_the_wait(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     with held(settings):
         monkeypatch.setattr(store, "WAIT_SECONDS", 0.3)
