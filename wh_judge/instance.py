@@ -28,7 +28,8 @@ def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
     has its paths relative to that.
 
     Raises:
-        UserError: another process keeps the instance, a folder cannot be made, or the history cannot be written or read.
+        UserError: another process keeps the instance, a folder cannot be made, or the history is damaged or cannot be
+            written.
     """
     try:
         settings.data.mkdir(parents=True, exist_ok=True)
