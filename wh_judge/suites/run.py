@@ -118,6 +118,7 @@ def _evaluate(
     """What Great Expectations makes of the checks, by check name.
 
     Damage is looked at apart: its frame is the same for all batches without any, and what was made of it once stands.
+    Where Great Expectations gave up, nothing does: what kept it from looking may be over by the next batch.
     """
     outcomes: dict[str, ExpectationValidationResult] = {}
     for frame, of_damage in (("types", False), ("rows", True), ("rows", False)):
@@ -125,7 +126,10 @@ def _evaluate(
         read = [name for name in frames[frame].column_names if frame == "types" or _reads(asked, name)]
         seen, names = frames[frame].select(read), tuple(check.name for check in asked)
         if seen.num_rows <= 1:
-            outcomes |= _made_before(table, names, _bytes(seen))
+            found = _made_before(table, names, _bytes(seen))
+            if any(map(_errors, found.values())):
+                _made_before.cache_clear()
+            outcomes |= found
         else:
             outcomes |= _ask(table, names, seen)
     return outcomes
@@ -195,10 +199,8 @@ def _batches() -> "BatchDefinition[Any]":
 
 def _result(check: Check, outcome: "ExpectationValidationResult", problems: Mapping[str, str]) -> ExpectationResult:
     """The outcome for people. An expectation that reads a column that is missing or of another type always fails."""
-    info: dict[str, Any] = outcome.exception_info or {}
-    errors = [info] if "raised_exception" in info else list(info.values())
     messages = [problems[column] for column in check.needs if column in problems]
-    messages += [str(error["exception_message"]) for error in errors if error["raised_exception"]]
+    messages += _errors(outcome)
     found = outcome.result or {}
     mismatched = found.get("details", {}).get("mismatched", {})
     columns = [f"{kind}: {name}" for kind in ("missing", "unexpected") for name in mismatched.get(kind, ())]
@@ -211,3 +213,10 @@ def _result(check: Check, outcome: "ExpectationValidationResult", problems: Mapp
         severity=check.severity,
         message=visible(messages[0]) if messages else None,
     )
+
+
+def _errors(outcome: "ExpectationValidationResult") -> list[str]:
+    """What was raised while the expectation looked."""
+    info: dict[str, Any] = outcome.exception_info or {}
+    errors = [info] if "raised_exception" in info else list(info.values())
+    return [str(error["exception_message"]) for error in errors if error["raised_exception"]]

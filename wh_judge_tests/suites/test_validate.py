@@ -239,3 +239,24 @@ def test_no_column_of_the_model_is_left_out_of_the_sound_rows() -> None:
     assert {table: sorted(row) for table, row in SOUND.items()} == {
         suite.table: sorted(suite.arrow_schema.names) for suite in SUITES.values()
     }
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_what_kept_expectations_from_looking_once_fails_no_later_batch(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from great_expectations.execution_engine import PandasExecutionEngine
+
+    def give_up(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    rows = table_of("chat_turn", *[SOUND["chat_turn"]] * count)
+    run._made_before.cache_clear()
+    with monkeypatch.context() as full:
+        full.setattr(PandasExecutionEngine, "resolve_metrics", give_up)
+        full.setattr(PandasExecutionEngine, "resolve_metric_bundle", give_up)
+        assert not _validated(rows).success
+    assert _validated(rows).success
+    # What was made of it stands.
+    monkeypatch.setattr(run, "_ask", give_up)
+    assert _validated(rows).success
