@@ -139,7 +139,7 @@ def _results(
     for place, result in enumerate(outcomes.results):
         counts = Counter[str]()
         for letters, rows in found:
-            counts[letters[place]] += rows
+            counts[letters[place : place + 1]] += rows
         counted = replace(
             result, looked_at=counts.total(), passed=counts["P"], failed=counts["F"], not_applicable=counts["N"]
         )

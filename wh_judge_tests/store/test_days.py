@@ -177,6 +177,22 @@ def test_the_verdicts_of_a_day_whose_turns_are_gone_go_too(warehouse: Connection
     assert DAY_3 not in house.stale(warehouse)
 
 
+def test_verdicts_that_stand_since_there_were_fewer_validations_are_counted_where_they_were_looked_at(
+    warehouse: Connection, house: House
+) -> None:
+    """A new validation makes no day stale: it looks at what is judged from then on."""
+    before = house.judge(warehouse, DAY_2).validations
+    warehouse.execute("UPDATE outcome SET checks = checks[:-2]")
+    replace_cards(warehouse, house, "C-2", first_person="이몸")
+    result = house.judge(warehouse, DAY_2)
+    assert (result.committed, result.judged) == (True, 1)
+    assert [entry.looked_at for entry in result.validations] == [entry.looked_at for entry in before]
+    assert [entry.passed + entry.not_applicable for entry in result.validations] == [
+        *(entry.looked_at for entry in before[:-1]),
+        result.judged,
+    ]
+
+
 @pytest.mark.parametrize("order", [(2, 1, 0), (1, 2, 0), (2, 0, 1)])
 def test_days_may_be_judged_in_any_order(order: tuple[int, ...], warehouse: Connection, house: House) -> None:
     expected = tables(warehouse)
