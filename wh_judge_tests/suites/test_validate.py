@@ -245,7 +245,7 @@ def test_no_column_of_the_model_is_left_out_of_the_sound_rows() -> None:
 def test_what_kept_expectations_from_looking_once_fails_no_later_batch(
     count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from great_expectations.execution_engine import PandasExecutionEngine
+    from great_expectations.execution_engine.pandas_execution_engine import PandasExecutionEngine
 
     def give_up(*_: object, **__: object) -> None:
         raise MemoryError
