@@ -147,11 +147,16 @@ def _schema(threads: int) -> Iterator[_Connect]:
         return connection
 
     with database.cursor() as outside:
-        outside.execute(f"CREATE SCHEMA {name}")
         try:
+            outside.execute(f"CREATE SCHEMA {name}")
             yield connect
-        finally:
             outside.execute(f"DROP SCHEMA {name} CASCADE")
+        except (duckdb.InternalException, duckdb.FatalException):
+            _DATABASES.pop(threads, None)  # It answers no more: the next call starts another.
+            raise
+        except BaseException:
+            outside.execute(f"DROP SCHEMA IF EXISTS {name} CASCADE")
+            raise
 
 
 def judge(

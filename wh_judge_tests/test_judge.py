@@ -221,3 +221,20 @@ def test_a_call_leaves_nothing_behind_also_where_it_fails(monkeypatch: pytest.Mo
         assert connection.execute(left).fetchall() == []
         assert connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(0,)]
     assert kernel.judge(turns) == expected
+
+
+@pytest.mark.parametrize("error", [duckdb.InternalException, duckdb.FatalException])
+def test_a_duckdb_that_gave_up_is_not_kept(error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
+    """After an error of its own it refuses all that comes later, and would fail every other day of the process."""
+    kernel, turns = Judge(*state_tables()[1:], threads=1), state_tables()[0]
+    expected, kept = kernel.judge(turns), judge_module._database(1)
+
+    def give_up(_: pa.Table) -> pa.Table:
+        kept.close()
+        raise error
+
+    with monkeypatch.context() as broken, pytest.raises(error):
+        broken.setattr(judge_module, "_in_order", give_up)
+        kernel.judge(turns)
+    assert kernel.judge(turns) == expected
+    assert judge_module._database(1) is not kept
