@@ -5,7 +5,8 @@ that expectations read, and a damage column per check that looks for damage, nam
 rows that some expectation could object to: a day of a million sound turns is a frame of one row.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 
 import duckdb
@@ -83,7 +84,7 @@ def _look(
     suspects = [f"coalesce({check.suspect or 'true'}, false)" for check in plain]
     kept = " OR ".join(["number = 1", "suspect", *(f"{name} IS NOT NULL" for name in names)])
     labelled = "".join(f", {label} || ': ' || {name} AS {name}" for name in names)
-    with _database().cursor() as connection:
+    with _cursor() as connection:
         # Numbered here: a window over the rows would hold all of them once more.
         numbered = rows.append_column("number", pa.array(np.arange(1, rows.num_rows + 1)))
         connection.register(ROWS, numbered)
@@ -96,6 +97,16 @@ def _look(
                     FROM {ROWS})
                 WHERE {kept} ORDER BY number"""
         ).to_arrow_table()
+
+
+@contextmanager
+def _cursor() -> Iterator[duckdb.DuckDBPyConnection]:
+    try:
+        with _database().cursor() as connection:
+            yield connection
+    except (duckdb.InternalException, duckdb.FatalException):
+        _database.cache_clear()  # It answers no more: the next look starts another.
+        raise
 
 
 @cache

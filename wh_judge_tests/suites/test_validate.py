@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 
-from wh_judge.suites import SUITES, Check, ExpectationResult, SuiteResult, run, validate_table
+from wh_judge.suites import SUITES, Check, ExpectationResult, SuiteResult, frames, run, validate_table
 
 from .build import KNOWN, SOUND, changed, table_of
 
@@ -260,3 +261,18 @@ def test_what_kept_expectations_from_looking_once_fails_no_later_batch(
     # What was made of it stands.
     monkeypatch.setattr(run, "_ask", give_up)
     assert _validated(rows).success
+
+
+@pytest.mark.parametrize("error", [duckdb.InternalException, duckdb.FatalException])
+def test_a_duckdb_that_gave_up_looks_at_no_later_batch(error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _validated(changed("chat_turn")).success
+    kept = frames._database()
+
+    def give_up(*_: object) -> None:
+        kept.close()
+        raise error
+
+    with monkeypatch.context() as broken, pytest.raises(error):
+        broken.setattr("wh_judge.suites.frames.np.arange", give_up)
+        _validated(changed("chat_turn"))
+    assert _validated(changed("chat_turn")).success
