@@ -162,10 +162,19 @@ class _Events(SqliteEventLogStorage):
             watcher.should_thread_exit.set()
 
     def wipe(self) -> None:
-        """Delete the files of all runs: no connection may hold one."""
+        """Delete the files of all runs: no connection may hold one.
+
+        Dagster deletes the places in a pool, too, and makes none while the pool's limit stands: every run would wait.
+        """
+        pools = self.get_pool_limits()
         with self._choosing:
             self._let_go(keep=0)
         super().wipe()
+        for pool in pools:
+            if pool.from_default:
+                self.initialize_concurrency_limit_to_default(pool.name)
+            else:
+                self.set_concurrency_slots(pool.name, pool.limit)
 
     def dispose(self) -> None:
         watchers = list(self._watching.values())

@@ -32,7 +32,12 @@ def day() -> dg.MaterializeResult[None]:
 def settings(kept: bool) -> str:
     where = {"base_dir": {"env": "DAGSTER_HOME"}}
     custom = {"custom": {"module": "wh_judge.history", "class": "History", "config": where}}
-    return str(yaml.dump({"telemetry": {"enabled": False}, "storage": custom if kept else {"sqlite": where}}))
+    pools = {"pools": {"granularity": "op", "default_limit": 1}}
+    return str(
+        yaml.dump(
+            {"telemetry": {"enabled": False}, "concurrency": pools, "storage": custom if kept else {"sqlite": where}}
+        )
+    )
 
 
 def opened(home: Path, *, kept: bool = True) -> dg.DagsterInstance:
@@ -107,6 +112,23 @@ def test_a_file_that_others_drove_out_or_deleted_meanwhile_is_let_go_after_use(w
             assert not any(name.startswith(used) for name in held(home))
         finally:
             gc.enable()
+
+
+@pytest.mark.parametrize("chosen", [None, 2])
+def test_a_pool_has_its_places_after_all_was_wiped(chosen: int | None, home: Path) -> None:
+    @dg.asset(pool="warehouse")
+    def pooled() -> None: ...
+
+    with opened(home) as instance:
+        job = dg.Definitions(assets=[pooled]).resolve_implicit_global_asset_job_def()
+        assert job.execute_in_process(instance=instance).success
+        if chosen:
+            instance.event_log_storage.set_concurrency_slots("warehouse", chosen)
+        [limit] = instance.event_log_storage.get_pool_limits()
+        instance.wipe()
+        assert instance.event_log_storage.get_pool_limits() == [limit]
+        assert instance.event_log_storage.get_concurrency_info("warehouse").slot_count == (chosen or 1)
+        assert job.execute_in_process(instance=instance).success
 
 
 def test_threads_and_processes_write_at_the_same_time(home: Path) -> None:
