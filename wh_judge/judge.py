@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import count
-from threading import Lock
 from typing import NamedTuple
 
 import duckdb
@@ -16,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from wh_judge import text
+from wh_judge.in_memory import InMemory
 from wh_judge.model import MENTION_SCHEMA, TURN_SCHEMA, UNJUDGED_SCHEMA, USED_SCHEMA, VERDICT_SCHEMA
 from wh_judge.portions import portions
 from wh_judge.processors import PROCESSORS
@@ -121,42 +121,28 @@ class Judge:
             return pa.concat_tables(pool.map(of_piece, pieces))
 
 
-_DATABASES: dict[int, duckdb.DuckDBPyConnection] = {}
-_STARTING = Lock()
+_DATABASES: dict[int, InMemory] = {}
+"""By the threads that they work with."""
 _CALLS = count()
-
-
-def _database(threads: int) -> duckdb.DuckDBPyConnection:
-    """A DuckDB in memory with what every call needs. It is kept: to start one takes as long as to judge some turns."""
-    with _STARTING:
-        if threads not in _DATABASES:
-            connection = duckdb.connect(config={"autoinstall_known_extensions": False, "threads": threads})
-            connection.execute(text.SQL_MACROS + rule.SQL_MACROS)
-            _DATABASES[threads] = connection
-        return _DATABASES[threads]
 
 
 @contextmanager
 def _schema(threads: int) -> Iterator[_Connect]:
     """What connects to an empty schema, which goes with its tables at the end."""
-    name, database = f"call_{next(_CALLS)}", _database(threads)
+    name = f"call_{next(_CALLS)}"
+    kept = _DATABASES.setdefault(threads, InMemory(text.SQL_MACROS + rule.SQL_MACROS, threads=threads))
+    with kept.database() as database, database.cursor() as outside:
 
-    def connect() -> duckdb.DuckDBPyConnection:
-        connection = database.cursor()
-        connection.execute(f"SET search_path = '{name},main'")
-        return connection
+        def connect() -> duckdb.DuckDBPyConnection:
+            connection = database.cursor()
+            connection.execute(f"SET search_path = '{name},main'")
+            return connection
 
-    with database.cursor() as outside:
         try:
             outside.execute(f"CREATE SCHEMA {name}")
             yield connect
-            outside.execute(f"DROP SCHEMA {name} CASCADE")
-        except (duckdb.InternalException, duckdb.FatalException):
-            _DATABASES.pop(threads, None)  # It answers no more: the next call starts another.
-            raise
-        except BaseException:
+        finally:
             outside.execute(f"DROP SCHEMA IF EXISTS {name} CASCADE")
-            raise
 
 
 def judge(

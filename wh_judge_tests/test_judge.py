@@ -192,11 +192,11 @@ def test_threads_may_share_a_kernel() -> None:
 
 
 def test_threads_may_be_the_first_to_judge(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both find no DuckDB started, and one of them is slow to start it."""
+    """They find no DuckDB started, and one of them is slow to start the only one."""
     turns, *inputs = state_tables()
     kernel, connect = Judge(*inputs, threads=1), duckdb.connect
     expected = kernel.judge(turns)
-    pauses = iter((0.3, 0.1, 0.0, 0.0))
+    pauses = iter((0.3,))
 
     def slowly(**options: Any) -> duckdb.DuckDBPyConnection:
         time.sleep(next(pauses))
@@ -206,7 +206,7 @@ def test_threads_may_be_the_first_to_judge(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(duckdb, "connect", slowly)
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(kernel.judge, [turns] * 4)) == [expected] * 4
-    assert len(judge_module._DATABASES) == 1
+    assert list(pauses) == []
 
 
 def test_a_call_leaves_nothing_behind_also_where_it_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +216,7 @@ def test_a_call_leaves_nothing_behind_also_where_it_fails(monkeypatch: pytest.Mo
     with monkeypatch.context() as broken, pytest.raises(duckdb.Error):
         broken.setattr(kernel, "_sql", "SELECT no_such_column FROM recall")
         kernel.judge(turns)
-    with judge_module._database(1).cursor() as connection:
+    with judge_module._DATABASES[1].database() as database, database.cursor() as connection:
         left = "SELECT schema_name FROM duckdb_schemas() WHERE schema_name LIKE 'call%'"
         assert connection.execute(left).fetchall() == []
         assert connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(0,)]
@@ -227,7 +227,9 @@ def test_a_call_leaves_nothing_behind_also_where_it_fails(monkeypatch: pytest.Mo
 def test_a_duckdb_that_gave_up_is_not_kept(error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
     """After an error of its own it refuses all that comes later, and would fail every other day of the process."""
     kernel, turns = Judge(*state_tables()[1:], threads=1), state_tables()[0]
-    expected, kept = kernel.judge(turns), judge_module._database(1)
+    expected = kernel.judge(turns)
+    with judge_module._DATABASES[1].database() as kept:
+        pass
 
     def give_up(_: pa.Table) -> pa.Table:
         kept.close()
@@ -237,4 +239,5 @@ def test_a_duckdb_that_gave_up_is_not_kept(error: type[Exception], monkeypatch: 
         broken.setattr(judge_module, "_in_order", give_up)
         kernel.judge(turns)
     assert kernel.judge(turns) == expected
-    assert judge_module._database(1) is not kept
+    with judge_module._DATABASES[1].database() as database:
+        assert database is not kept

@@ -85,18 +85,16 @@ def write(
            CREATE OR REPLACE TEMP TABLE as_it_was AS
            SELECT turn_id FROM verdict_row
            WHERE day = DATE '{day}' AND turn_id IN (SELECT turn_id FROM touched ANTI JOIN old_verdict USING (turn_id));
-           CREATE OR REPLACE TEMP TABLE without AS
-           SELECT turn_id FROM touched ANTI JOIN old_verdict USING (turn_id) ANTI JOIN as_it_was USING (turn_id)
-           ANTI JOIN unjudged USING (turn_id);
            CREATE OR REPLACE TEMP TABLE left_verdict AS
            SELECT * EXCLUDE (until_run, until_at) FROM verdict_closed AS closed
-           WHERE turn_id IN (SELECT turn_id FROM without)
+           WHERE turn_id IN (SELECT turn_id FROM touched ANTI JOIN old_verdict USING (turn_id)
+                             ANTI JOIN as_it_was USING (turn_id) ANTI JOIN unjudged USING (turn_id))
                AND NOT EXISTS (SELECT 1 FROM verdict_change AS told
                                WHERE told.turn_id = closed.turn_id AND told.changed_at >= closed.until_at)
            QUALIFY row_number() OVER (PARTITION BY turn_id ORDER BY until_at DESC) = 1;
            CREATE OR REPLACE TEMP TABLE old_unjudged AS
            SELECT day, turn_id, turn_version FROM unjudged
-           WHERE turn_id IN (SELECT turn_id FROM touched UNION ALL SELECT turn_id FROM gone)
+           WHERE turn_id IN (SELECT turn_id FROM replaced)
            UNION ALL SELECT NULL, turn_id, turn_version FROM unjudged_left SEMI JOIN touched USING (turn_id)"""
     )
     # A turn that moved here may move back before its old day is judged again: that is what it was, but for this turn.

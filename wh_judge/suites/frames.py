@@ -5,16 +5,16 @@ that expectations read, and a damage column per check that looks for damage, nam
 rows that some expectation could object to: a day of a million sound turns is a frame of one row.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Collection, Mapping, Sequence
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
+from wh_judge.in_memory import InMemory
 from wh_judge.suites.check import ROWS, Check, Suite, typed_name
 from wh_judge.text import SQL_MACROS
+
+_DATABASE = InMemory(f"SET enable_progress_bar = false; {SQL_MACROS}")
 
 _SHOWN_CHARACTERS = 200
 """Characters of a damaged cell that are kept; a cell may hold megabytes."""
@@ -84,7 +84,7 @@ def _look(
     suspects = [f"coalesce({check.suspect or 'true'}, false)" for check in plain]
     kept = " OR ".join(["number = 1", "suspect", *(f"{name} IS NOT NULL" for name in names)])
     labelled = "".join(f", {label} || ': ' || {name} AS {name}" for name in names)
-    with _cursor() as connection:
+    with _DATABASE.database() as database, database.cursor() as connection:
         # Numbered here: a window over the rows would hold all of them once more.
         numbered = rows.append_column("number", pa.array(np.arange(1, rows.num_rows + 1)))
         connection.register(ROWS, numbered)
@@ -97,22 +97,3 @@ def _look(
                     FROM {ROWS})
                 WHERE {kept} ORDER BY number"""
         ).to_arrow_table()
-
-
-@contextmanager
-def _cursor() -> Iterator[duckdb.DuckDBPyConnection]:
-    try:
-        with _database().cursor() as connection:
-            yield connection
-    except (duckdb.InternalException, duckdb.FatalException):
-        _database.cache_clear()  # It answers no more: the next look starts another.
-        raise
-
-
-@cache
-def _database() -> duckdb.DuckDBPyConnection:
-    """An empty database in memory: to start one takes as long as to look at a small day."""
-    database = duckdb.connect(config={"autoinstall_known_extensions": False})
-    database.execute("SET enable_progress_bar = false")
-    database.execute(SQL_MACROS)
-    return database

@@ -53,26 +53,30 @@ said = st.fixed_dictionaries(
         "asks": st.booleans(),
     }
 )
+of_card = st.tuples(
+    st.just("card"),
+    st.sampled_from(["C-1", "C-2"]),
+    st.sampled_from(range(len(CARDS))),
+    st.sampled_from([0, 10, 24]),
+)
+judged = st.tuples(st.just("judge"), st.permutations(range(3)), st.integers(1, 3))
+failed = st.tuples(st.just("fail"), st.integers(0, 2), st.sampled_from(["spoilt", "unsound", "broken off"]))
 edits = st.one_of(
     st.tuples(st.just("say"), st.sampled_from(FILES), st.sampled_from(TURN_IDS), said),
     st.tuples(st.just("say"), st.just("a"), st.sampled_from(TURN_IDS), said),
     st.tuples(st.just("take away"), st.sampled_from(FILES), st.sampled_from(TURN_IDS)),
-    st.tuples(
-        st.just("card"),
-        st.sampled_from(["C-1", "C-2"]),
-        st.sampled_from(range(len(CARDS))),
-        st.sampled_from([0, 10, 24]),
-    ),
+    of_card,
     st.tuples(st.just("lexicon"), st.permutations(LEXICON_ROWS), st.integers(1, 4)),
     st.tuples(st.just("endings"), st.sampled_from(ENDINGS)),
     st.tuples(st.just("card as of"), st.sampled_from(["now", "turn"])),
-    st.tuples(st.just("judge"), st.permutations(range(3)), st.integers(1, 3)),
-    st.tuples(st.just("judge"), st.permutations(range(3)), st.integers(1, 3)),
-    st.tuples(st.just("fail"), st.integers(0, 2), st.sampled_from(["spoilt", "unsound", "broken off"])),
+    judged,
+    judged,
+    failed,
 )
-stories = st.tuples(
-    st.lists(st.tuples(st.sampled_from(TURN_IDS), said), min_size=3, max_size=6), st.lists(edits, max_size=9)
-)
+first = st.lists(st.tuples(st.sampled_from(TURN_IDS), said), min_size=3, max_size=6)
+stories = st.tuples(first, st.lists(edits, max_size=9))
+of_cards = st.tuples(first, st.lists(st.one_of(of_card, judged, failed), min_size=1, max_size=9))
+"""Stories in which only cards are edited."""
 
 
 BEGIN = dt.datetime.fromisoformat(at(1)) + dt.timedelta(seconds=90)

@@ -17,7 +17,7 @@ from wh_judge.model import TURN_SCHEMA, turns_from
 from wh_judge.store.inputs_version import log_versions
 from wh_judge.store.schema import arrow, names
 from wh_judge_tests.house import DAYS, House, Table, rows
-from wh_judge_tests.store.edited import Connection, Edit, Edited, in_memory, spoken, stories
+from wh_judge_tests.store.edited import Connection, Edit, Edited, in_memory, of_cards, spoken, stories
 
 EXAMPLES = os.environ.get("WH_JUDGE_EXAMPLES")
 """How many stories are tried; where it is given, others each time."""
@@ -82,15 +82,24 @@ def kept_as_they_are(connection: Connection) -> None:
         assert tuple(kept) == log_versions(connection, day)
 
 
-@settings(
+briefly = settings(
     max_examples=int(EXAMPLES or "8"),
     derandomize=not EXAMPLES,
     suppress_health_check=list(HealthCheck),
     deadline=None,
 )
+
+
+@briefly
 @given(stories, st.permutations(range(3)), st.sampled_from(["now", "turn"]))
 def test_the_way_makes_no_difference(story: tuple[Any, Sequence[Edit]], order: Sequence[int], as_of: str) -> None:
     check(*story, order, as_of)
+
+
+@briefly
+@given(of_cards, st.permutations(range(3)))
+def test_days_of_which_only_cards_differ_end_the_same(story: tuple[Any, Sequence[Edit]], order: Sequence[int]) -> None:
+    check(*story, order, "now")
 
 
 def check(first: Any, later: Sequence[Edit], order: Sequence[int], as_of: str) -> None:

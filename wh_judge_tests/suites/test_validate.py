@@ -266,7 +266,8 @@ def test_what_kept_expectations_from_looking_once_fails_no_later_batch(
 @pytest.mark.parametrize("error", [duckdb.InternalException, duckdb.FatalException])
 def test_a_duckdb_that_gave_up_looks_at_no_later_batch(error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
     assert _validated(changed("chat_turn")).success
-    kept = frames._database()
+    with frames._DATABASE.database() as kept:
+        pass
 
     def give_up(*_: object) -> None:
         kept.close()
