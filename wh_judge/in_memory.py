@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
+from typing import Any
 
 import duckdb
 
@@ -13,7 +14,7 @@ class InMemory:
     def __init__(self, sql: str, **config: int) -> None:
         """What it begins with, such as macros, and settings that are not DuckDB's own."""
         self._sql = sql
-        self._config: dict[str, str | bool | int | float | list[str]] = {"autoinstall_known_extensions": False, **config}
+        self._settings: dict[str, Any] = {"autoinstall_known_extensions": False, **config}
         self._starting = Lock()
         self._kept: duckdb.DuckDBPyConnection | None = None
 
@@ -22,7 +23,7 @@ class InMemory:
         """To make cursors of. After an error of its own a database answers no more: the next use starts another."""
         with self._starting:
             if self._kept is None:
-                started = duckdb.connect(config=self._config)
+                started = duckdb.connect(config=self._settings)
                 started.execute(self._sql)
                 self._kept = started
             database = self._kept
